@@ -76,66 +76,35 @@ if TYPE_CHECKING:
     from mercer.selection.tuning import tune
     from mercer.solvers import Certificate
 
-# The names of the flat door, and the modules behind them, which are imported when first used.
+# The names of the flat door by the modules behind them, which are imported when first used.
 _DOOR = {
-    "Certificate": "mercer.solvers",
-    "Expansion": "mercer.expansion",
-    "GaussianProcessClassifier": "mercer.machines.gaussian_process",
-    "GaussianProcessRegressor": "mercer.machines.gaussian_process",
-    "KernelRidge": "mercer.machines.ridge",
-    "KernelRidgeCV": "mercer.machines.ridge",
-    "KernelRidgeClassifier": "mercer.machines.ridge",
-    "LSSVC": "mercer.machines.ridge",
-    "LSSVR": "mercer.machines.ridge",
-    "ConformalNovelty": "mercer.machines",
-    "KernelCCA": "mercer.features",
-    "KernelFeatureAnalysis": "mercer.features",
-    "KernelSpectralClustering": "mercer.features",
-    "ParzenDensity": "mercer.machines",
-    "KernelKMeans": "mercer.features",
-    "KernelPCA": "mercer.features",
-    "MultipleKernelSVC": "mercer.machines",
-    "MultipleKernelSVR": "mercer.machines",
-    "NotSeparableError": "mercer.machines",
-    "NuSVC": "mercer.machines",
-    "NuSVR": "mercer.machines",
-    "OneClassSVM": "mercer.machines",
-    "PolygonalPrincipalCurve": "mercer.features",
-    "PrincipalCurve": "mercer.features",
-    "RegularizedPrincipalManifold": "mercer.features",
-    "SVC": "mercer.machines",
-    "SVDD": "mercer.machines",
-    "SVR": "mercer.machines",
-    "SparseGaussianProcessRegressor": "mercer.machines.gaussian_process",
-    "explain": "mercer.inspection",
-    "hsic_test": "mercer.hypotheses",
-    "mmd_test": "mercer.hypotheses",
-    "load": "mercer.persistence",
-    "save": "mercer.persistence",
-    "show_config": "mercer.configuration",
-    "to_onnx": "mercer.export",
-    "tune": "mercer.selection.tuning",
-    "virtual_support_vectors": "mercer.machines",
+    "mercer": (  # packages: ``import mercer; mercer.inspection.check(...)``
+        "capacity data export features geometry gram hypotheses inspection kernels losses machines "
+        "persistence plots selection solvers"
+    ),
+    "mercer.configuration": "show_config",
+    "mercer.expansion": "Expansion",
+    "mercer.export": "to_onnx",
+    "mercer.features": (
+        "KernelCCA KernelFeatureAnalysis KernelKMeans KernelPCA KernelSpectralClustering "
+        "PolygonalPrincipalCurve PrincipalCurve RegularizedPrincipalManifold"
+    ),
+    "mercer.hypotheses": "hsic_test mmd_test",
+    "mercer.inspection": "explain",
+    "mercer.machines": (
+        "ConformalNovelty MultipleKernelSVC MultipleKernelSVR NotSeparableError NuSVC NuSVR "
+        "OneClassSVM ParzenDensity SVC SVDD SVR virtual_support_vectors"
+    ),
+    "mercer.machines.gaussian_process": (
+        "GaussianProcessClassifier GaussianProcessRegressor SparseGaussianProcessRegressor"
+    ),
+    "mercer.machines.ridge": "KernelRidge KernelRidgeCV KernelRidgeClassifier LSSVC LSSVR",
+    "mercer.persistence": "load save",
+    "mercer.selection.tuning": "tune",
+    "mercer.solvers": "Certificate",
 }
+_MODULES = {name: module for module, names in _DOOR.items() for name in names.split()}
 
-# Packages that load when they are first used: ``import mercer; mercer.inspection.check(...)``.
-_ROOMS = (
-    "capacity",
-    "data",
-    "export",
-    "features",
-    "geometry",
-    "gram",
-    "hypotheses",
-    "inspection",
-    "kernels",
-    "losses",
-    "machines",
-    "persistence",
-    "plots",
-    "selection",
-    "solvers",
-)
 
 __all__ = [
     "LSSVC",
@@ -183,11 +152,11 @@ __all__ = [
 if not TYPE_CHECKING:  # which would take every name for one of this module
 
     def __getattr__(name: str) -> Any:
-        if name in _ROOMS:
-            return import_module(f"mercer.{name}")
-        if name not in _DOOR:
+        if name not in _MODULES:
             raise AttributeError(f"module 'mercer' has no attribute {name!r}")
-        value = getattr(import_module(_DOOR[name]), name)
+        if _MODULES[name] == "mercer":
+            return import_module(f"mercer.{name}")
+        value = getattr(import_module(_MODULES[name]), name)
         globals()[name] = value
         return value
 

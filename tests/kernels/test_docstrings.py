@@ -1,6 +1,8 @@
 """Everything public says what it is; `tests/docs` runs the examples."""
 
 import inspect
+from functools import cached_property
+from types import FunctionType
 
 import pytest
 
@@ -19,5 +21,7 @@ def test_everything_public_has_an_example_or_is_used_in_one(name):
 def test_every_method_is_documented_where_it_is_defined_or_in_a_base_class(name):
     thing = getattr(mercer.kernels, name)
     if isinstance(thing, type):
-        methods = [member for member in vars(thing) if not member.startswith("_")]
+        named = {name: value for name, value in vars(thing).items() if not name.startswith("_")}
+        kinds = FunctionType | classmethod | staticmethod | property | cached_property
+        methods = [name for name, value in named.items() if isinstance(value, kinds)]
         assert [m for m in methods if not inspect.getdoc(getattr(thing, m))] == []

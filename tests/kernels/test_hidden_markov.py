@@ -288,7 +288,7 @@ def test_copies():
         ({"n_init": 0}, ValueError, "n_init"),
         ({"pseudocount": -0.1}, ValueError, "pseudocount"),
         ({"tol": -1.0}, ValueError, "tol"),
-        ({"coordinates": "polar"}, ValueError, "coordinates must be 'simplex' or 'softmax'"),
+        ({"coordinates": "polar"}, ValueError, "coordinates must be one of 'simplex', 'softmax'"),
         ({"scored": ()}, ValueError, "scored must name some of"),
         ({"scored": "emission"}, ValueError, "scored must name some of"),
         ({"scored": ["states"]}, ValueError, "scored must name some of"),

@@ -13,7 +13,7 @@ from mercer.expansion import Expansion
 from mercer.kernels import RBF, FromFeatureMap, Linear, NegativeDistance, Spectrum, ThinPlate
 from mercer.kernels.algebra import Projected
 from mercer.kernels.columns_used import columns_seen, linear_columns
-from mercer.machines.support_vector.linear_part import _first_of_equal
+from mercer.objects.tables import first_of_equal
 from mercer.solvers import dense_interior_point
 from mercer.storage import DamagedFileError
 
@@ -112,13 +112,13 @@ def test_only_objects_that_the_kernel_cannot_tell_apart_are_one():
     twice = pd.concat([FRAME, FRAME.assign(name="again")], ignore_index=True)
     twice.loc[N, "sequence"] = "CCCCC"
     kernel = BOTH.bind(twice)
-    first = _first_of_equal(twice, columns_seen(kernel))
+    first = first_of_equal(twice, columns_seen(kernel))
     assert first.tolist() == [*range(N), N, *range(1, N)]
-    assert _first_of_equal(X[[0, 1, 0]], [1]).tolist() == [0, 1, 0]
-    assert _first_of_equal(sp.csr_matrix(X[[0, 1, 0]]), None).tolist() == [0, 1, 0]
+    assert first_of_equal(X[[0, 1, 0]], [1]).tolist() == [0, 1, 0]
+    assert first_of_equal(sp.csr_matrix(X[[0, 1, 0]]), None).tolist() == [0, 1, 0]
     lists = np.empty((2, 1), dtype=object)
     lists[0, 0] = lists[1, 0] = [1.0]
-    assert _first_of_equal(lists, None).tolist() == [0, 1]
+    assert first_of_equal(lists, None).tolist() == [0, 1]
     target = np.concatenate([TARGET, TARGET + 0.5])
     model = fitted(BOTH, twice, target, C=1e3)
     assert model.certificate_.status == "optimal"

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mercer.solvers.feasibility import Costs, at_least, at_most, repaired, within_bounds
+from mercer.solvers.feasibility import MoveCosts, at_least, at_most, repaired, within_bounds
 
 ONE = np.zeros(1, dtype=np.intp)
 
@@ -44,7 +44,7 @@ def test_every_segment_sums_to_exactly_zero(scale):
 def test_without_a_free_coefficient_the_cheapest_one_moves_inward_from_its_bound():
     lower, upper = np.array([0.0, 0.0, -1.0, -1.0]), np.array([1.0, 1.0, 0.0, 0.0])
     beta = np.array([1.0, 1.0, -1.0, -1.0 + 2**-30])
-    costs = Costs(np.array([np.inf, np.inf, 3.0, 2.0]), np.array([5.0, 4.0, np.inf, np.inf]))
+    costs = MoveCosts(np.array([np.inf, np.inf, 3.0, 2.0]), np.array([5.0, 4.0, np.inf, np.inf]))
     bounded = np.array([1.0, 1.0, -1.0, -1.0])
     assert np.array_equal(repaired(bounded, lower, upper, ONE, costs), bounded)
     lower[3] = beta[3]

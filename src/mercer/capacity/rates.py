@@ -1,4 +1,4 @@
-r"""How fast entropy numbers fall: rates from the decay of eigenvalues.
+r"""Rates of entropy numbers, from the decay of eigenvalues.
 
 Two kinds. Algebraic, :math:`\epsilon_n = O(\ln^{-a} n)`, from eigenvalues that decay like a power;
 and exponential, :math:`\ln (1/\epsilon_n)` of order :math:`\ln^b n`, from eigenvalues that decay

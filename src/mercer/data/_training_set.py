@@ -5,12 +5,15 @@ when all labels agree, and bound errors by its radius R = max ||x_i||, taken in 
 R = sqrt(max k(x_i, x_i)).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+
+from mercer.objects.rows import squared_norms
+from mercer.objects.tables import first_of_equal
+from mercer.objects.validation import count
 
 
 @dataclass(frozen=True)
@@ -38,12 +41,12 @@ class TrainingSet:
     y: Any
 
     def __post_init__(self) -> None:
-        n, m = _length(self.X), _length(self.y)
+        n, m = count(self.X), count(self.y)
         if n != m:
             raise ValueError(f"X has {n} objects and y has {m} values; they must agree")
 
     def __len__(self) -> int:
-        return _length(self.X)
+        return count(self.X)
 
     @property
     def is_trivial(self) -> bool:
@@ -54,13 +57,13 @@ class TrainingSet:
     @property
     def has_duplicates(self) -> bool:
         """Whether some object occurs twice, with whatever labels."""
-        return _n_distinct(self.X) < len(self)
+        return bool((first_of_equal(self.X) < np.arange(len(self))).any())
 
     @property
     def has_contradictions(self) -> bool:
         """Whether some object occurs with two different labels (no hard margin exists then)."""
-        labelled = set(zip(_keys(self.X), _keys(self.y), strict=True))
-        return len(labelled) > _n_distinct(self.X)
+        y = np.asarray(self.y)
+        return bool((y[first_of_equal(self.X)] != y).any())
 
     def radius(self, kernel: Any = None) -> float:
         """Radius of the smallest ball around the origin of feature space that holds all objects.
@@ -84,39 +87,8 @@ class TrainingSet:
         1.0
         """
         if kernel is None:
-            if sparse.issparse(self.X):
-                squares = self.X.multiply(self.X).sum(axis=1)
-            else:
-                squares = (np.asarray(self.X, dtype=np.float64) ** 2).sum(axis=1)
+            rows = self.X if sparse.issparse(self.X) else np.asarray(self.X, dtype=np.float64)
+            squares = squared_norms(rows)
         else:
             squares = kernel.bind(self.X).diag(self.X)
         return float(np.sqrt(np.max(squares)))
-
-
-def _length(objects: Any) -> int:
-    return int(objects.shape[0]) if hasattr(objects, "shape") else len(objects)
-
-
-def _keys(objects: Any) -> Sequence[Any]:
-    """One hashable key per object; equal objects have equal keys."""
-    if sparse.issparse(objects):
-        rows = sparse.csr_matrix(objects, copy=True)
-        rows.sum_duplicates()
-        rows.eliminate_zeros()
-        return [
-            (rows.indices[a:b].tobytes(), rows.data[a:b].tobytes())
-            for a, b in zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
-        ]
-    try:
-        values = np.asarray(objects)
-    except ValueError:  # sequences of different lengths
-        return [tuple(item) for item in objects]
-    if values.dtype == object:
-        return [tuple(item) if isinstance(item, list | np.ndarray) else item for item in objects]
-    if np.issubdtype(values.dtype, np.number):
-        values = values + values.dtype.type(0)  # -0.0 becomes 0.0: equal numbers, equal bytes
-    return [row.tobytes() for row in np.ascontiguousarray(values)]
-
-
-def _n_distinct(objects: Any) -> int:
-    return len(set(_keys(objects)))

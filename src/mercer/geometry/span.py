@@ -169,7 +169,7 @@ def independent_subset(kernel: Kernel, X: Any, tol: float = _TOL) -> NDArray[np.
     found = pivoted_cholesky(kernel, X, tol=0.0)
     # A pivot's residual, when it is chosen, is the square of its diagonal entry; they fall.
     heights = np.diagonal(found.triangle) ** 2
-    return found.pivots[: _count_above(heights, tol * _largest(kernel, X))]
+    return found.pivots[heights > tol * float(kernel.diag(X).max())]
 
 
 @kernel_first
@@ -198,11 +198,3 @@ def numerical_rank(kernel: Kernel, X: Any, tol: float = _TOL) -> int:
     2
     """
     return len(independent_subset(kernel, X, tol))
-
-
-def _largest(kernel: Kernel, X: Any) -> float:
-    return float(kernel.diag(X).max())
-
-
-def _count_above(falling: Array, threshold: float) -> int:
-    return int(np.count_nonzero(falling > threshold))

@@ -28,8 +28,10 @@ WRAPPED = 0.15
 class Coordinates:
     """A function of one coordinate of two rows.
 
-    Functions of the difference x - z are held divided by their value at 0, `peak`, and are 1
-    there to the last bit. Make them with the functions of this module.
+    "product", "minimum" and "spline" (linear splines with knots everywhere on x >= 0) have no
+    parameters, "gaussian" and "laplacian" the width `a`; the others are made by the functions of
+    this module. Functions of the difference x - z are held divided by their value at 0, `peak`,
+    and are 1 there to the last bit.
     """
 
     function: str  # its name in the native core
@@ -131,36 +133,11 @@ def combined(factors: Any, combination: str, order: int = 0) -> np.ndarray:
     return sums[order]
 
 
-def product() -> Coordinates:
-    """Return x z."""
-    return Coordinates("product")
-
-
-def minimum() -> Coordinates:
-    """Return min(x, z)."""
-    return Coordinates("minimum")
-
-
 def power(exponent: float) -> Coordinates:
     """Return abs(x - z) to a power > 0."""
     if (2 * exponent).is_integer() and exponent <= _LARGEST_HALF_POWER:
         return Coordinates("half_power", count=int(2 * exponent))
     return Coordinates("power", a=exponent)
-
-
-def gaussian(gamma: float) -> Coordinates:
-    """Return exp(-gamma (x - z)^2)."""
-    return Coordinates("gaussian", a=gamma)
-
-
-def laplacian(gamma: float) -> Coordinates:
-    """Return exp(-gamma abs(x - z))."""
-    return Coordinates("laplacian", a=gamma)
-
-
-def spline() -> Coordinates:
-    """Return the kernel of linear splines with knots everywhere on x >= 0."""
-    return Coordinates("spline")
 
 
 def bspline(order: int, scale: float) -> Coordinates:

@@ -37,69 +37,17 @@ def diagonal(
     return program.result()
 
 
-class Diagonal(Scope):
-    """A program builder that evaluates instead of recording; see `mercer.gram.program`."""
+class Stack(Scope):
+    """The operations of a program on arrays of `n` numbers, which are evaluated, not recorded."""
 
-    def __init__(
-        self, views: Views, columns: Columns = None, mapping: Mapping | None = None
-    ) -> None:
+    def __init__(self, n: int, columns: Columns = None, mapping: Mapping | None = None) -> None:
         super().__init__(columns, mapping)
-        self._views = views
-        self._n = count(views.X)
-        self._stack: list[np.ndarray] = []
+        self._n, self._stack = n, list[np.ndarray]()
 
     def result(self) -> np.ndarray:
         """Return the one value left on the stack."""
         (values,) = self._stack
         return values
-
-    def leaf(self, statistic: str) -> None:
-        """Push a pair statistic of (x, x)."""
-        if statistic == "dot":
-            self._stack.append(squared_norms(self._rows()))
-        elif statistic in ("minimum", "harmonic"):
-            sums = np.asarray(self._rows().sum(axis=1, dtype=np.float64)).reshape(-1)
-            self._stack.append(sums if statistic == "minimum" else sums / 2)
-        else:
-            self.const(0.0)
-
-    def coordinates(
-        self, function: Coordinates, combination: str = "product", order: int = 0
-    ) -> None:
-        """Push a statistic of single coordinates of (x, x)."""
-        X = self._rows()
-        columns = (dense_column(X, j) for j in range(X.shape[1]))
-        values = combined((function.values(x, x) for x in columns), combination, order)
-        self._stack.append(np.broadcast_to(values, self._n).astype(np.float64))
-
-    def mapped(self, kernel: Kernel, statistic: str) -> None:
-        """Push a pair statistic of the features of x with themselves."""
-        if statistic not in ("dot", "minimum"):
-            return self.const(0.0)
-        features = kernel.map_objects(self._objects(kernel), Vocabulary())
-        sums = np.asarray(features.sum(axis=1, dtype=np.float64)).reshape(-1)
-        self._stack.append(squared_norms(features) if statistic == "dot" else sums)
-
-    def sequence(self, kernel: Any) -> None:
-        """Push the values of sequences with themselves."""
-        values = self._own_values(kernel)
-        with np.errstate(over="ignore"):
-            self._stack.append(np.exp(values) if kernel.logarithmic else values)
-
-    def matrix(self) -> None:
-        """Push the diagonal of a precomputed matrix."""
-        X = self._views.X
-        if X.shape[0] != X.shape[1]:
-            raise ValueError(
-                "the values k(x, x) cannot be read from a precomputed matrix that is not square; "
-                f"got shape {X.shape}."
-            )
-        self._stack.append(np.diagonal(X).astype(np.float64))
-
-    def python(self, kernel: Kernel) -> None:
-        """Push the diagonal of a kernel written in Python."""
-        values = kernel.tile_diagonal(self._objects(kernel))
-        self._stack.append(np.asarray(values, dtype=np.float64))
 
     def const(self, value: float) -> None:
         self._stack.append(np.full(self._n, float(value)))
@@ -157,13 +105,71 @@ class Diagonal(Scope):
         """Replace the top by the value of a table."""
         self._stack[-1] = table(self._stack[-1])
 
+    def tanh(self) -> None:
+        self._stack[-1] = np.tanh(self._stack[-1])
+
+
+class Diagonal(Stack):
+    """A program builder that evaluates instead of recording; see `mercer.gram.program`."""
+
+    def __init__(
+        self, views: Views, columns: Columns = None, mapping: Mapping | None = None
+    ) -> None:
+        super().__init__(count(views.X), columns, mapping)
+        self._views = views
+
+    def leaf(self, statistic: str) -> None:
+        """Push a pair statistic of (x, x)."""
+        if statistic == "dot":
+            self._stack.append(squared_norms(self._rows()))
+        elif statistic in ("minimum", "harmonic"):
+            sums = np.asarray(self._rows().sum(axis=1, dtype=np.float64)).reshape(-1)
+            self._stack.append(sums if statistic == "minimum" else sums / 2)
+        else:
+            self.const(0.0)
+
+    def coordinates(
+        self, function: Coordinates, combination: str = "product", order: int = 0
+    ) -> None:
+        """Push a statistic of single coordinates of (x, x)."""
+        X = self._rows()
+        columns = (dense_column(X, j) for j in range(X.shape[1]))
+        values = combined((function.values(x, x) for x in columns), combination, order)
+        self._stack.append(np.broadcast_to(values, self._n).astype(np.float64))
+
+    def mapped(self, kernel: Kernel, statistic: str) -> None:
+        """Push a pair statistic of the features of x with themselves."""
+        if statistic not in ("dot", "minimum"):
+            return self.const(0.0)
+        features = kernel.map_objects(self._objects(kernel), Vocabulary())
+        sums = np.asarray(features.sum(axis=1, dtype=np.float64)).reshape(-1)
+        self._stack.append(squared_norms(features) if statistic == "dot" else sums)
+
+    def sequence(self, kernel: Any) -> None:
+        """Push the values of sequences with themselves."""
+        values = self._own_values(kernel)
+        with np.errstate(over="ignore"):
+            self._stack.append(np.exp(values) if kernel.logarithmic else values)
+
+    def matrix(self) -> None:
+        """Push the diagonal of a precomputed matrix."""
+        X = self._views.X
+        if X.shape[0] != X.shape[1]:
+            raise ValueError(
+                "the values k(x, x) cannot be read from a precomputed matrix that is not square; "
+                f"got shape {X.shape}."
+            )
+        self._stack.append(np.diagonal(X).astype(np.float64))
+
+    def python(self, kernel: Kernel) -> None:
+        """Push the diagonal of a kernel written in Python."""
+        values = kernel.tile_diagonal(self._objects(kernel))
+        self._stack.append(np.asarray(values, dtype=np.float64))
+
     def add_diagonal(self, kernel: Kernel) -> None:
         """Add twice k(x, x)."""
         own = diagonal(kernel, self._views, self._columns, self._mapping)
         self._stack[-1] = self._stack[-1] + 2.0 * own
-
-    def tanh(self) -> None:
-        self._stack[-1] = np.tanh(self._stack[-1])
 
     def normalize(self, kernel: Kernel) -> None:
         """Replace the top, which is k(x, x), by 1, or by 0 where it is 0."""

@@ -8,8 +8,6 @@ Trapp, "Using complex variables to estimate derivatives of real functions", SIAM
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -17,6 +15,7 @@ import numpy as np
 from mercer.numerics.profile_table import Table
 
 from .coordinates import combined, magnitude
+from .diagonal import Stack
 
 if TYPE_CHECKING:
     from .coordinates import Coordinates
@@ -32,29 +31,20 @@ def slope_along(kernel: Kernel, rows: np.ndarray, directions: np.ndarray) -> np.
     return program.result().imag / _STEP
 
 
-class _Displaced:
+class _Displaced(Stack):
     """A program builder that evaluates at complex differences instead of recording."""
 
     def __init__(self, differences: np.ndarray) -> None:
+        super().__init__(len(differences))
         self._differences = differences
-        self._columns = tuple(range(differences.shape[1]))
-        self._stack: list[np.ndarray] = []
 
-    def result(self) -> np.ndarray:
-        (values,) = self._stack
-        return values
-
-    @contextmanager
-    def columns(self, index: Sequence[int]) -> Iterator[None]:
-        outer = self._columns
-        self._columns = tuple(outer[int(c)] for c in index)
-        try:
-            yield
-        finally:
-            self._columns = outer
+    def _used(self) -> np.ndarray:
+        """Return the differences of the columns that are looked at."""
+        d = self._differences
+        return d if self._columns is None else d[:, list(self._columns)]
 
     def leaf(self, statistic: str) -> None:
-        t = self._differences[:, list(self._columns)]
+        t = self._used()
         if statistic == "sqdist":
             self._stack.append((t * t).sum(axis=1))
         elif statistic == "l1":
@@ -67,31 +57,13 @@ class _Displaced:
     ) -> None:
         if not function.of_difference:
             self._refuse(f"the function {function.function!r} of two coordinates")
-        factors = (function.values(self._differences[:, j], 0.0) for j in self._columns)
+        factors = (function.values(t, 0.0) for t in self._used().T)
         values = combined(factors, combination, order)
         self._stack.append(np.broadcast_to(values, len(self._differences)))
-
-    def const(self, value: float) -> None:
-        self._stack.append(np.full(len(self._differences), complex(value)))
-
-    def dup(self) -> None:
-        self._stack.append(self._stack[-1])
-
-    def swap(self) -> None:
-        self._stack[-2:] = self._stack[:-3:-1]
-
-    def affine(self, a: float, b: float) -> None:
-        self._stack.append(a * self._stack.pop() + b)
-
-    def exp(self) -> None:
-        self._stack.append(np.exp(self._stack.pop()))
 
     def log(self) -> None:
         x = self._stack.pop()
         self._stack.append(np.log(np.where(x.real > 0, x, np.finfo(float).tiny)))
-
-    def log1p(self) -> None:
-        self._stack.append(np.log1p(self._stack.pop()))
 
     def at_least(self, bound: float) -> None:
         x = self._stack.pop()
@@ -100,33 +72,12 @@ class _Displaced:
     def sqrt(self) -> None:
         self._stack.append(np.sqrt(self._stack.pop()))
 
-    def cos(self) -> None:
-        self._stack.append(np.cos(self._stack.pop()))
-
-    def tanh(self) -> None:
-        self._stack.append(np.tanh(self._stack.pop()))
-
-    def reciprocal(self) -> None:
-        self._stack.append(1.0 / self._stack.pop())
-
     def power(self, exponent: float) -> None:
         self._stack.append(self._stack.pop() ** exponent)
-
-    def powi(self, power: int) -> None:
-        self._stack.append(self._stack.pop() ** int(power))
-
-    def polynomial(self, coefficients: Sequence[float]) -> None:
-        self._stack.append(np.polynomial.polynomial.polyval(self._stack.pop(), coefficients))
 
     def table(self, table: Table) -> None:
         x = self._stack.pop()
         self._stack.append(table(x.real) + 1j * x.imag * table.derivative(x.real))
-
-    def add(self) -> None:
-        self._stack.append(self._stack.pop() + self._stack.pop())
-
-    def mul(self) -> None:
-        self._stack.append(self._stack.pop() * self._stack.pop())
 
     def normalize(self, kernel: Kernel) -> None:
         diagonal = self._diagonal(kernel)
@@ -134,6 +85,9 @@ class _Displaced:
 
     def add_diagonal(self, kernel: Kernel) -> None:
         self._stack.append(self._stack.pop() + 2 * self._diagonal(kernel))
+
+    def through(self, mapping: Any) -> NoReturn:
+        self._refuse("a map of the vectors")
 
     def python(self, kernel: Kernel) -> NoReturn:
         self._refuse(repr(kernel))
@@ -145,7 +99,7 @@ class _Displaced:
 
     def _diagonal(self, kernel: Kernel) -> float:
         """Return k(x, x), which is one number for a kernel of x - z."""
-        return float(kernel.diag(np.zeros((1, len(self._columns))))[0])
+        return float(kernel.diag(np.zeros((1, self._used().shape[1])))[0])
 
     def _refuse(self, what: str) -> NoReturn:
         raise NotImplementedError(

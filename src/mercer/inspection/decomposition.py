@@ -20,13 +20,13 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse.linalg
 
 from mercer.kernels import Kernel, resolve
-from mercer.objects.parameters import integer, is_number
+from mercer.objects.parameters import integer, is_number, require_choice
 from mercer.objects.validation import count
 
 from .definiteness import DENSE
+from .eigenvalues import leading
 from .entry_errors import ULPS
 from .matrix_source import KernelValues
 from .samplers import Box
@@ -160,7 +160,7 @@ def mercer_decomposition(
     roots = np.sqrt(mass)
     largest = float(np.abs(values.diagonal() * mass).max())
     if n_terms is not None and values.n > DENSE and n_terms < values.n - 1:
-        eigenvalues, vectors = _leading(values, roots, n_terms)
+        eigenvalues, vectors = leading(values, roots, n_terms)
     else:
         K = roots[:, None] * values.full() * roots
         largest = float(np.abs(K).max())
@@ -213,20 +213,6 @@ def _masses(weights: Any, n: int) -> np.ndarray:
     return mass
 
 
-def _leading(
-    values: KernelValues, roots: np.ndarray, n_terms: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the leading eigenpairs by Lanczos' method, from products alone."""
-    operator = scipy.sparse.linalg.LinearOperator(
-        (values.n, values.n),
-        matvec=lambda v: roots * values.matmul(roots * np.asarray(v).reshape(-1)),
-    )
-    start = np.random.default_rng(0).standard_normal(values.n)
-    found, vectors = scipy.sparse.linalg.eigsh(operator, k=n_terms, which="LA", v0=start)
-    order = np.argsort(-found)
-    return found[order], vectors[:, order]
-
-
 RULES = ("gauss", "midpoint", "periodic")
 
 
@@ -256,13 +242,12 @@ def quadrature(domain: tuple[Any, ...], n: int, rule: str) -> tuple[np.ndarray, 
 def _interval(low: float, high: float, n: int, rule: str) -> tuple[np.ndarray, np.ndarray]:
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
         raise ValueError(f"an interval needs finite ends, low < high; got ({low:g}, {high:g}).")
+    require_choice(rule, "rule", RULES)
     if rule == "gauss":
         x, w = np.polynomial.legendre.leggauss(n)
         nodes, mass = (low + high) / 2 + (high - low) / 2 * x, (high - low) / 2 * w
-    elif rule in ("midpoint", "periodic"):
+    else:
         shift = 0.5 if rule == "midpoint" else 0.0
         nodes = low + (high - low) * (np.arange(n) + shift) / n
         mass = np.full(n, (high - low) / n)
-    else:
-        raise ValueError(f"rule must be one of {', '.join(RULES)}; got {rule!r}.")
     return nodes[:, None], mass

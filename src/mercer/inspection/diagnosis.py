@@ -74,7 +74,7 @@ class Diagnosis:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return dict(self.__dict__)
 
     def __str__(self) -> str:
         rows = [

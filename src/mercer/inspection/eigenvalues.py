@@ -95,8 +95,7 @@ class EigenvalueReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, as plain Python objects."""
-        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return fields | {"eigenvalues": self.eigenvalues.tolist()}
+        return self.__dict__ | {"eigenvalues": self.eigenvalues.tolist()}
 
     def __str__(self) -> str:
         values = self.eigenvalues
@@ -165,13 +164,14 @@ def eigenvalue_report(
         eigenvalues = scipy.linalg.eigvalsh((K + K.T) / 2)[::-1]
         n_values = n_values or values.n
     else:
-        eigenvalues = _leading(values, n_values)
+        eigenvalues, _ = leading(values, 1.0, n_values)
     norm = max(float(block.sum(axis=1).max()) for _, block in EntryErrors(values).blocks())
     rounding = (4.0 + values.n**0.5) * float(np.finfo(np.float64).eps)
     tolerance = norm + rounding * float(np.abs(eigenvalues).max())
     sizes = np.abs(eigenvalues)
     complete = len(eigenvalues) == values.n
     rank = int((sizes > tolerance).sum()) if complete else None
+    condition = float(sizes.max() / sizes.min()) if rank == values.n else float("inf")
     return EigenvalueReport(
         n=values.n,
         eigenvalues=eigenvalues[:n_values],
@@ -179,7 +179,7 @@ def eigenvalue_report(
         tolerance=tolerance,
         rank=rank,
         n_negative=int((eigenvalues < -tolerance).sum()) if complete else None,
-        condition=_condition(sizes, rank) if complete else None,
+        condition=condition if complete else None,
         effective_rank=_effective_rank(float(sizes.sum()) if complete else trace, squares),
     )
 
@@ -192,16 +192,15 @@ def _effective_rank(total: float, squares: float) -> float:
     return found if total > 0.0 and found >= 1.0 - 1e-9 else float("nan")
 
 
-def _condition(sizes: np.ndarray, rank: int | None) -> float:
-    return float(sizes.max() / sizes.min()) if rank == len(sizes) else float("inf")
-
-
-def _leading(values: KernelValues, n_values: int) -> np.ndarray:
+def leading(
+    values: KernelValues, roots: np.ndarray | float, n_terms: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the leading eigenpairs of R K R, R = diag(roots), by Lanczos' method."""
     operator = scipy.sparse.linalg.LinearOperator(
-        (values.n, values.n), matvec=lambda v: values.matmul(np.asarray(v).reshape(-1))
+        (values.n, values.n),
+        matvec=lambda v: roots * values.matmul(roots * np.asarray(v).reshape(-1)),
     )
     start = np.random.default_rng(0).standard_normal(values.n)
-    found = scipy.sparse.linalg.eigsh(
-        operator, k=n_values, which="LA", v0=start, return_eigenvectors=False
-    )
-    return np.sort(found)[::-1]
+    found, vectors = scipy.sparse.linalg.eigsh(operator, k=n_terms, which="LA", v0=start)
+    order = np.argsort(-found)
+    return found[order], vectors[:, order]

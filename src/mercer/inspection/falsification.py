@@ -91,13 +91,10 @@ class Falsification:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, as plain Python objects where the objects allow it."""
-        points = self.points
-        return {
-            "falsified": self.falsified,
+        points, verdict = self.points, self.verdict
+        return self.__dict__ | {
             "points": points.tolist() if isinstance(points, np.ndarray) else points,
-            "verdict": None if self.verdict is None else self.verdict.to_dict(),
-            "n_trials": self.n_trials,
-            "smallest": self.smallest,
+            "verdict": None if verdict is None else verdict.to_dict(),
         }
 
     def __str__(self) -> str:

@@ -65,14 +65,7 @@ class Witness:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, as plain Python objects."""
-        return {
-            "vector": self.vector.tolist(),
-            "value": self.value,
-            "upper_bound": self.upper_bound,
-            "entry_error": self.entry_error,
-            "proof": self.proof,
-            "order": self.order,
-        }
+        return self.__dict__ | {"vector": self.vector.tolist()}
 
 
 def prove(

@@ -31,12 +31,12 @@ from mercer.kernels.kept_documents import without_texts
 from mercer.objects.arrays import Array, Rows
 from mercer.objects.compression import packed_state, unpacked_state
 from mercer.objects.parameters import EstimatorParameters, declared
-from mercer.objects.validation import count, take, taken_by
+from mercer.objects.validation import count, taken_by
 
 from .constant_kernels import warn_of_constant
 from .conventions import BaseEstimator
 from .frozen import freeze
-from .input_validation import check_objects, check_training_objects, forget_columns
+from .input_validation import check_objects, check_training_objects, forget_columns, keep
 from .parameters import check_shared
 from .progress import CallbackSupport
 from .weights import check_sample_weight, positive_rows
@@ -155,10 +155,7 @@ class KernelEstimator(CallbackSupport, EstimatorParameters, BaseEstimator):
         y = self._check_target(y, n_total)
         weight = check_sample_weight(sample_weight, n_total)
         kept = positive_rows(weight)
-        if kept is not None:
-            X = take(X, kept)
-            X = X[:, kept] if kernel.pairwise else X
-            y, weight, extra = (None if a is None else a[kept] for a in (y, weight, extra))
+        X, y, weight, extra = keep(kernel, X, kept, y, weight, extra)
         views = Views(X)  # a map of the user's runs once, here and for the matrix
         names = getattr(self, "feature_names_in_", None)
         kernel = kernel._bound_to_valid(views, weight, names)

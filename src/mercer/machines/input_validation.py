@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 from mercer.kernels import Kernel
 from mercer.objects.arrays import Array
 from mercer.objects.tables import are_vectors, is_frame, is_table
-from mercer.objects.validation import count, not_finite, refuse_other_objects, take
+from mercer.objects.validation import not_finite, refuse_other_objects, take
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 _FEW = 10_000
@@ -105,11 +105,13 @@ def check_several_targets(machine: Any, y: Any, n_samples: int) -> Array:
     return y.astype(np.float64, copy=False)
 
 
-def keep(X: Any, kept: NDArray[np.intp] | None, *arrays: NDArray[Any] | None) -> tuple[Any, ...]:
-    """Return the objects and arrays at the positions that take part."""
+def keep(kernel: Kernel, X: Any, kept: NDArray[np.intp] | None, *arrays: Any) -> tuple[Any, ...]:
+    """Return objects and arrays at the positions that take part; columns too of a kernel matrix."""
     if kept is None:
         return X, *arrays
-    return take(X, kept), *(None if a is None else a[kept] for a in arrays)
+    X = take(X, kept)
+    X = X[:, kept] if kernel.pairwise else X
+    return X, *(None if a is None else a[kept] for a in arrays)
 
 
 def _check_rows(machine: Any, X: Any, *, reset: bool, sparse: bool) -> Any:
@@ -233,14 +235,3 @@ def _require(machine: Any, y: Any) -> None:
             f"This {type(machine).__name__} estimator requires y to be passed, but the target y is "
             "None."
         )
-
-
-__all__ = [
-    "check_labels",
-    "check_objects",
-    "check_several_targets",
-    "check_targets",
-    "check_training_objects",
-    "count",
-    "keep",
-]

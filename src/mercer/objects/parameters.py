@@ -312,14 +312,6 @@ class Parametrised:
 class EstimatorParameters:
     """Parameters of an estimator of scikit-learn, which `set_params` sets all or none of."""
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name; with `deep` those of nested estimators and kernels too.
-
-        These are called ``part__name``.
-        """
-        found: dict[str, Any] = super().get_params(deep)  # type: ignore[misc]
-        return found
-
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name; ``kernel__name`` reaches into the kernel.
 

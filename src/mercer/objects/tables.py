@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .validation import Objects, all_finite, as_vectors
+from .validation import Objects, all_finite, as_vectors, count
 
 
 def is_frame(X: Any) -> bool:
@@ -106,6 +106,35 @@ def columns_of(X: Any) -> list[list[Any]]:
     if is_table(X) or getattr(X, "ndim", 1) == 2:
         return [_column(X, [j]) for j in range(X.shape[1])]
     return [list(X)]
+
+
+def first_of_equal(X: Any, columns: list[int] | None = None) -> np.ndarray:
+    """Return for each object the first one that is equal to it, in some columns or as a whole."""
+    n = count(X)
+    if columns is not None and not hasattr(X, "iloc"):
+        X = X[:, columns]
+    elif columns is not None:
+        X = X.iloc[:, columns]
+    if isinstance(X, np.ndarray) and X.dtype.kind == "f":
+        _, first, same = np.unique(X, axis=0, return_index=True, return_inverse=True)
+        return first[same.reshape(-1)]
+    if sp.issparse(X):
+        X = sp.csr_array(X, copy=True)
+        X.sum_duplicates()
+        X.eliminate_zeros()
+        ends = zip(X.indptr[:-1], X.indptr[1:], strict=True)
+        keys: Any = [(X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in ends]
+    elif hasattr(X, "itertuples"):
+        keys = list(X.itertuples(index=False, name=None))
+    elif hasattr(X, "rows"):  # polars
+        keys = X.rows()
+    else:
+        keys = [tuple(row) if isinstance(row, list | np.ndarray) else row for row in X]
+    seen: dict[Any, int] = {}
+    try:
+        return np.array([seen.setdefault(key, i) for i, key in enumerate(keys)], dtype=np.intp)
+    except TypeError:  # objects that cannot be looked up count as different ones
+        return np.arange(n)
 
 
 def _column(X: Any, columns: list[int]) -> list:

@@ -75,14 +75,8 @@ VECTORS = Objects(
 MATRIX = Objects("rows of a precomputed kernel matrix", pairwise=True)
 
 _NO_NUMBERS = "OUST"  # types of arrays that hold texts or other objects
-_TEXT = (
-    "object",
-    "str",
-    "string",
-    "categor",
-    "enum",
-    "utf8",
-)  # how types of columns that may hold texts begin
+# How the types of columns that may hold texts begin.
+_TEXT = ("object", "str", "categor", "enum", "utf8")
 _TIMES = ("date", "time", "duration", "period")  # how the types of dates and durations begin
 _SHOWN_COLUMNS = 5  # in an error
 _OTHERS = (

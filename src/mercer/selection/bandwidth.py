@@ -32,7 +32,7 @@ from mercer.numerics.closest_pair import (
     fits_a_tree,
     vector_distances,
 )
-from mercer.objects.parameters import integer, show
+from mercer.objects.parameters import integer, require_choice
 from mercer.objects.validation import as_vectors, count, take
 
 RULES = ("median", "closest_opposite_pair", "scale", "auto")
@@ -146,10 +146,8 @@ def bandwidth(
     >>> bandwidth(["ab", "aaab"], within=Spectrum(1)).kernel
     OverFeatureSpace(kernel=Spectrum(p=1), gamma=0.125)
     """
-    if rule not in RULES:
-        raise ValueError(f"rule must be one of {', '.join(RULES)}; got {show(rule)}.")
-    if form not in FORMS:
-        raise ValueError(f"form must be one of {', '.join(FORMS)}; got {show(form)}.")
+    require_choice(rule, "rule", RULES)
+    require_choice(form, "form", FORMS)
     integer(n_sample, "n_sample", minimum=2)
     if rule in ("scale", "auto"):
         return _by_columns(X, rule, form, within)

@@ -24,7 +24,7 @@ from scipy.signal import lombscargle
 
 from mercer.kernels import FromFeatureMap
 from mercer.kernels.vectors.from_spectrum import MODES
-from mercer.objects.parameters import integer, show
+from mercer.objects.parameters import integer, require_choice
 from mercer.objects.validation import as_vectors
 
 Array = NDArray[np.float64]
@@ -209,8 +209,7 @@ def kernel_from_power_spectrum(
     >>> bool(np.isclose(kernel([[0.2]], [[0.7]])[0, 0], value))
     True
     """
-    if mode not in MODES:
-        raise ValueError(f"mode must be one of {', '.join(MODES)}; got {show(mode)}.")
+    require_choice(mode, "mode", MODES)
     w, p = np.asarray(frequencies, dtype=np.float64), np.asarray(power, dtype=np.float64)
     w = w[:, None] if w.ndim == 1 else w
     if w.ndim != 2 or p.shape != (len(w),) or not p.size:

@@ -16,7 +16,7 @@ from mercer.inspection.alignments import cosine
 from mercer.inspection.targets import TASKS
 from mercer.kernels import Kernel
 from mercer.machines import SVC, SVR
-from mercer.objects.parameters import integer, positive, show
+from mercer.objects.parameters import integer, positive, require_choice, show
 from mercer.objects.validation import count, take
 
 from .candidates import Candidate
@@ -410,8 +410,7 @@ def _ranked(items: list[_Measured]) -> list[Suggestion]:
 def _check(
     task: str, n_suggestions: int, n_sample: int | None, n_folds: int, time_limit: float
 ) -> None:
-    if task not in TASKS:
-        raise ValueError(f"task must be one of {', '.join(TASKS)}; got {show(task)}.")
+    require_choice(task, "task", TASKS)
     integer(n_suggestions, "n_suggestions", minimum=1)
     integer(n_folds, "n_folds", minimum=2)
     if n_sample is not None:

@@ -26,6 +26,7 @@ can contribute (see `mercer.solvers.rounding`): the optimum lies between them.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,7 +36,7 @@ from mercer.losses import Loss, PiecewiseQuadratic, Regulariser
 from mercer.objects.arrays import Array
 
 from .certificate import GAP_LIMIT, Certificate
-from .feasibility import Costs, at_least, at_most, repaired
+from .feasibility import MoveCosts, at_least, at_most, repaired
 from .problem import Problem, Solution, without_signs
 from .rounding import UNIT, estimated, of_sum, segment_sizes, value_sizes
 
@@ -80,7 +81,8 @@ class Values(NamedTuple):
         return gap / self.terms if self.terms > 0.0 else abs(gap)
 
 
-class Doubt(NamedTuple):
+@dataclass(frozen=True)
+class Doubt:
     """How far coefficients and values of models may be from what a proof needs.
 
     `dual`: coefficients near those of the models that satisfy the constraints of the dual problem
@@ -102,31 +104,24 @@ class Doubt(NamedTuple):
     shift: Array | float = 0.0
 
 
-class Evidence(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class Evidence(Doubt):
     """What a proof is computed from, for several models one after the other.
 
     `beta`, `f0`: coefficients of the models, and their values K beta as computed. `starts`: where
-    each model begins. `dual`, `error`, `size`, `moved`, `distance`, `conditional`, `shift`: see
-    :class:`Doubt`.
+    each model begins.
     """
 
     beta: Array
     f0: Array
     starts: NDArray[np.intp]
-    dual: Array
-    error: Array | float
-    size: Array
-    moved: tuple[Array, Array] | None = None
-    distance: Array | None = None
-    conditional: bool = False
-    shift: Array | float = 0.0
 
     @classmethod
     def of(cls, beta: Array, f0: Array, starts: NDArray[np.intp], doubt: Doubt | None) -> Evidence:
         """Return the evidence; without doubts `beta` is feasible and `f0` exact."""
         if doubt is None:
             doubt = Doubt(beta, 0.0, np.zeros(len(beta)))
-        return cls(beta, f0, starts, *doubt)
+        return cls(**doubt.__dict__, beta=beta, f0=f0, starts=starts)
 
     def sums(self, terms: Array) -> Array:
         """Return the sum of the terms of each model."""
@@ -222,7 +217,7 @@ class Conditions(NamedTuple):
     violations: Array
     ranges: Array
     at_bound: NDArray[np.bool_]
-    costs: Costs
+    costs: MoveCosts
 
     @property
     def violation(self) -> float:
@@ -477,7 +472,7 @@ def conditions(
     low = np.maximum.reduceat(down if order is None else down[order], starts)
     high = np.minimum.reduceat(up if order is None else up[order], starts)
     violations = np.maximum(low - high if equality else np.maximum(low, -high), 0.0)
-    return Conditions(violations, np.stack([low, high], axis=1), at_bound, Costs(up, -down))
+    return Conditions(violations, np.stack([low, high], axis=1), at_bound, MoveCosts(up, -down))
 
 
 def certificate(problem: Problem, gram: Any, solution: Solution) -> Certificate:

@@ -27,6 +27,7 @@ from mercer.objects.arrays import Array, Rows
 
 _FLOPS = 8e9  # multiply-adds of a factorisation in a second, on one core
 _SECONDS = 4e-3  # time that may be spent in any case
+_MOST = 1 << 15  # rows of a part that is factorised: 8 GB
 # Rows up to which the smallest eigenvalue is computed after negative curvature was found.
 _EXACT = 1000
 _FEWEST, _STEPS = 3, 12  # Lanczos steps: fewer tell nothing, more are not taken
@@ -91,23 +92,15 @@ def _unit_of(gram: Any) -> float:
     return _UNITS["float32" if single else "float64"]
 
 
-def _time_of(n: int, value_seconds: float) -> float:
+def _time_of(n: Any, value_seconds: float) -> Any:
     """Return the time of a factorisation of n rows, and of computing them."""
     return n**3 / (3.0 * _FLOPS) + n * n * (value_seconds + 2e-9)
 
 
 def _affordable(seconds: float, value_seconds: float) -> int:
-    """Return how many rows can be factorised in a time."""
-    low, high = 2, 2
-    while _time_of(high, value_seconds) <= seconds:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        if _time_of(middle, value_seconds) <= seconds:
-            low = middle
-        else:
-            high = middle
-    return low
+    """Return how many rows can be factorised in a time, up to `_MOST`."""
+    times = _time_of(np.arange(3.0, _MOST + 1.0), value_seconds)
+    return 2 + int(np.searchsorted(times, seconds, side="right"))
 
 
 def _by_cholesky(

@@ -22,7 +22,7 @@ from mercer.gram.matrix import native_jobs
 from mercer.gram.overflow import advice
 
 from .interrupt import in_turn, interrupted
-from .problem import DualProblem, Job, Problem, Settings, Solution
+from .problem import DualProblem, Job, Settings, Solution, without_dual
 
 
 class Decomposition:
@@ -33,17 +33,9 @@ class Decomposition:
 
     def takes(self, problem: Any) -> str | None:
         """Return None, or a sentence that says what the problem lacks."""
-        if isinstance(problem, DualProblem):
-            return None
-        if not isinstance(problem, Problem):
-            return ""
-        if problem.omega is not None:
-            return "decomposition takes the norm of a function, not a penalty on coefficients."
-        if not hasattr(problem.loss, "pieces"):
-            return (
-                f"decomposition needs a loss whose conjugate is piecewise quadratic; "
-                f"{type(problem.loss).__name__} has no method pieces."
-            )
+        refusal = without_dual(problem, self.name)
+        if refusal is not None or isinstance(problem, DualProblem):
+            return refusal
         if problem.unbounded:
             return "decomposition takes hard constraints in rounds: a basis of groups."
         if not problem.grouped:
@@ -107,15 +99,9 @@ def blame_overflow(gram: Gram, error: ValueError) -> None:
 
 def native_settings(s: Settings) -> dict[str, Any]:
     """Return the settings as the native solvers take them."""
-    numbers = {
-        "tol": s.tol,
-        "gap_tol": s.gap_tol or 0.0,
-        "largest_gap": s.largest_gap,
-        "time_limit": s.time_limit or 0.0,
-        "cache_size": s.cache_size,
-    }
-    for name, number in numbers.items():
-        if not float(number) >= 0.0:
+    for name in ("tol", "gap_tol", "largest_gap", "time_limit", "cache_size"):
+        number = getattr(s, name)
+        if not float(number or 0.0) >= 0.0:
             raise ValueError(f"{name} must be a number >= 0; got {number!r}.")
     return {
         "tol": float(s.tol),

@@ -35,7 +35,7 @@ _SMALLEST = -1074  # exponent of the smallest positive float64 number
 _ROUNDED = 1e-9
 
 
-class Costs(NamedTuple):
+class MoveCosts(NamedTuple):
     """Cost of a unit move of each coefficient: upwards, and downwards; infinite: not possible."""
 
     up: Array
@@ -50,7 +50,7 @@ def grid(beta: Array, starts: Starts) -> NDArray[np.intc]:
 
 
 def on_grid(beta: Array, exponent: Array | NDArray[np.intc]) -> Array:
-    """Return the coefficients in units of their grid, rounded towards 0: whole numbers."""
+    """Return coefficients or bounds in units of their grid, rounded towards 0: whole numbers."""
     return np.trunc(np.ldexp(beta, -exponent))
 
 
@@ -82,7 +82,7 @@ def balanced(beta: Array, lower: Array, upper: Array) -> Array:
 
 
 def repaired(
-    beta: Array, lower: Array, upper: Array, starts: Starts, costs: Costs | None = None
+    beta: Array, lower: Array, upper: Array, starts: Starts, costs: MoveCosts | None = None
 ) -> Array:
     """Return points near `beta`, within the bounds, of which every segment sums to exactly 0.
 
@@ -94,14 +94,9 @@ def repaired(
     units = on_grid(beta, exponent)
     missing = -np.add.reduceat(units, starts)
     if missing.any():
-        ends = _in_units(lower, exponent), _in_units(upper, exponent)
+        ends = on_grid(lower, exponent), on_grid(upper, exponent)
         units = with_sums(units, *ends, starts, missing, costs)
     return np.ldexp(units, exponent)
-
-
-def _in_units(bound: Array, exponent: Array | NDArray[np.intc]) -> Array:
-    """Return bounds in units of the grid, rounded towards 0."""
-    return np.trunc(np.ldexp(bound, -exponent))
 
 
 def with_sums(
@@ -110,7 +105,7 @@ def with_sums(
     upper: Array,
     starts: Starts,
     missing: Array,
-    costs: Costs | None = None,
+    costs: MoveCosts | None = None,
 ) -> Array:
     """Return whole numbers within their bounds whose sums are larger by `missing`.
 
@@ -135,13 +130,13 @@ def with_sums(
         units[some] += each[owner] + np.sign(rest)[owner] * (rank < np.abs(rest)[owner])
     for k in np.flatnonzero(~shared & (missing != 0.0)):
         part = slice(starts[k], starts[k] + sizes[k])
-        cost = None if costs is None else Costs(costs.up[part], costs.down[part])
+        cost = None if costs is None else MoveCosts(costs.up[part], costs.down[part])
         units[part] = _cheapest(units[part], lower[part], upper[part], float(missing[k]), cost)
     return units
 
 
 def _cheapest(
-    units: Array, lower: Array, upper: Array, missing: float, costs: Costs | None
+    units: Array, lower: Array, upper: Array, missing: float, costs: MoveCosts | None
 ) -> Array:
     """Return numbers that sum to `missing` more, moved in the order of what a move costs."""
     rising = missing > 0.0
@@ -189,10 +184,8 @@ def _with_total(
     # A few roundings of the total, and its half for each of two sides.
     outward = 1.0 + (8.0 if rounding is np.ceil else -8.0) * UNIT
     target = float(rounding(np.ldexp(total * outward / len(sides), -exponent)))
-    if rounding is np.ceil:
-        target = min([target, *(float(limit[side].sum()) for side in sides)])
-    else:
-        target = min([target, *(float(units[side].sum()) for side in sides)])
+    most = limit if rounding is np.ceil else units
+    target = min([target, *(float(most[side].sum()) for side in sides)])
     start = np.zeros(1, dtype=np.intp)
     for side in sides:
         missing = np.array([target - float(units[side].sum())])

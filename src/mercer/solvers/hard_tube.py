@@ -74,7 +74,7 @@ class HardTube:
         limit = largest_norm(problem, job.gram)
         found = solve_in_features(problem.dual, job.gram, left, totals, largest_norm=limit)
         if found is None:
-            return self._rounds(job._replace(start=solution.beta), left, _LAST_ROUNDS).after(
+            return self._rounds(job._replace(start=solution.beta), left, _LAST_ROUNDS).adding(
                 solution
             )
         solution.n_iter += found.n_iter
@@ -87,7 +87,7 @@ class HardTube:
             more.status = found.status
         else:
             more = self._rounds(job, left, _LAST_ROUNDS)
-        return more.after(solution)
+        return more.adding(solution)
 
     def _rounds(self, job: Job, settings: Settings, rounds: int) -> Solution:
         """Take pair steps, looking after every round whether the problem is unbounded."""
@@ -100,7 +100,7 @@ class HardTube:
             if bound > limit:
                 found.status = "infeasible"
             settings = settings.after(found.n_iter, found.seconds)
-            solution = found if solution is None else found.after(solution)
+            solution = found if solution is None else found.adding(solution)
             if found.status != "iteration_limit" or settings.max_iter == 0:
                 break
             job = job._replace(start=scale * found.beta)

@@ -20,7 +20,7 @@ from .dense_interior_point import solve_with_equations
 from .feature_interior_point import solve_in_features
 from .hard_tube import largest_norm
 from .interrupt import in_turn
-from .problem import DualProblem, Job, Problem, Settings, Solution
+from .problem import DualProblem, Job, Problem, Settings, Solution, without_dual
 
 _LAST, _LAST_PER_ROW = 20_000, 20  # pair steps that may follow
 
@@ -33,17 +33,9 @@ class InteriorPointSolver:
 
     def takes(self, problem: Any) -> str | None:
         """Return None, or a sentence that says what the problem lacks."""
-        if isinstance(problem, DualProblem):
-            return None
-        if not isinstance(problem, Problem):
-            return ""
-        if problem.omega is not None:
-            return "interior_point takes the norm of a function, not a penalty on coefficients."
-        if not hasattr(problem.loss, "pieces"):
-            return (
-                f"interior_point needs a loss whose conjugate is piecewise quadratic; "
-                f"{type(problem.loss).__name__} has no method pieces."
-            )
+        refusal = without_dual(problem, self.name)
+        if refusal is not None or isinstance(problem, DualProblem):
+            return refusal
         if not problem.grouped and problem.totals is not None and np.any(problem.totals):
             return "interior_point takes totals of groups only, not those of other functions."
         return None

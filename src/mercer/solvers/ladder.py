@@ -304,7 +304,7 @@ def _tightened(
         again, chosen = [job._replace(start=solution.beta)], [solver]
         found = _first_rung(chosen, again, settings)
         _improve(again, chosen, found, settings, begin)
-        more = found[0].after(solution)
+        more = found[0].adding(solution)
         settings = settings.after(0, perf_counter() - begin)
         if more.status == "iteration_limit" and settings.max_iter < 0:
             # Rounding ends what no limit does; the tolerance that was asked for is met.
@@ -338,7 +338,7 @@ def _climb(job: Job, settings: Settings, begin: float, solution: Solution) -> It
         left = settings.after(solution.n_iter, perf_counter() - begin)
         if solution.status == "stalled" and view.dtype == "float32":
             double = view.in_precision("float64")
-            yield _with_fallbacks(Job(problem, double, solution.beta), left).after(solution)
+            yield _with_fallbacks(Job(problem, double, solution.beta), left).adding(solution)
             return
         found = _in_features(problem, view, left, solution)
         if found is not None:
@@ -349,7 +349,7 @@ def _climb(job: Job, settings: Settings, begin: float, solution: Solution) -> It
             yield replace(solution, status="iteration_limit")
             return
         following = _run(problem, view, left.at_most(2 * solution.n_iter), solution.beta)
-        solution = _whole(following, solution).after(solution)
+        solution = _whole(following, solution).adding(solution)
         yield solution
 
 
@@ -399,7 +399,7 @@ def _in_features(
         last.status = status
     last.n_iter += found.n_iter
     last.n_kernel_values += gram.n * found.rank
-    return last.after(solution)
+    return last.adding(solution)
 
 
 def _whole(found: Solution, start: Solution) -> Solution:

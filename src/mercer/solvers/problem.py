@@ -375,6 +375,22 @@ def without_signs(problem: Problem, gram: Any) -> tuple[Problem, Any]:
     return replace(problem, rows=None, sign=None), gram
 
 
+def without_dual(problem: Any, solver: str) -> str | None:
+    """Return why a solver of dual problems in arrays cannot take a problem, None where it can."""
+    if isinstance(problem, DualProblem):
+        return None
+    if not isinstance(problem, Problem):
+        return ""
+    if problem.omega is not None:
+        return f"{solver} takes the norm of a function, not a penalty on coefficients."
+    if not hasattr(problem.loss, "pieces"):
+        return (
+            f"{solver} needs a loss whose conjugate is piecewise quadratic; "
+            f"{type(problem.loss).__name__} has no method pieces."
+        )
+    return None
+
+
 class Job(NamedTuple):
     """A problem, the kernel matrix of its objects and a point to start from.
 
@@ -544,7 +560,7 @@ class Solution:
     coef: np.ndarray | None = None
     linear: tuple[float, np.ndarray] | None = None
 
-    def after(self, other: Solution) -> Solution:
+    def adding(self, other: Solution) -> Solution:
         """Return this solution with the work of another one, from which it started, added."""
         for name in ("n_iter", "n_kernel_values", "seconds", "n_outer", "cache_hits"):
             setattr(self, name, getattr(self, name) + getattr(other, name))

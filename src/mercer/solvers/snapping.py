@@ -31,37 +31,38 @@ def snap_to_bounds(
 
     `solutions` are changed in place. Large kernel values make small variables count.
     """
-    places = np.concatenate([_places(problem) for problem in problems], axis=1)
     beta = np.concatenate([solution.beta for solution in solutions])
-    near = _near(places, beta)[0]
+    used = np.flatnonzero(beta)  # others rest at a bound or kink
+    places = tuple(np.concatenate(part)[used] for part in zip(*map(_places, problems), strict=True))
+    sizes = [len(solution.beta) for solution in solutions]
+    near = _near(places, beta[used], max(sizes))[0]
     if not near.any():
         return
     unseen = _UNSEEN * tol / max(float(gram.diag().max()), 1e-300)
-    start = 0
-    for problem, solution in zip(problems, solutions, strict=True):
-        end = start + len(solution.beta)
-        if near[start:end].any() and solution.status in ("optimal", "stationary"):
-            _snap(problem, solution, unseen)
-        start = end
+    for k in np.unique(np.searchsorted(np.cumsum(sizes), used[near], side="right")):
+        if solutions[k].status in ("optimal", "stationary"):
+            _snap(problems[k], solutions[k], unseen)
 
 
-def _places(problem: DualProblem) -> Array:
+def _places(problem: DualProblem) -> tuple[Array, ...]:
     """Return the bounds of variables, and the kinks of their costs, NaN for smooth ones."""
     lower, upper, right = problem.lower, problem.upper, problem.slope_right
     if right is None:
-        return np.array([lower, upper, np.full(len(lower), np.nan)])
+        return lower, upper, np.full(len(lower), np.nan)
     kink = np.zeros(len(lower)) if problem.kink is None else problem.kink
-    return np.array([lower, upper, np.where(problem.slope_left < right, kink, np.nan)])
+    return lower, upper, np.where(problem.slope_left < right, kink, np.nan)
 
 
-def _near(places: Array, beta: Array, unseen: float = np.inf) -> tuple[NDArray[np.bool_], Array]:
+def _near(
+    places: tuple[Array, ...], beta: Array, n: int, unseen: float = np.inf
+) -> tuple[NDArray[np.bool_], Array]:
     """Return which variables are next to a bound or kink without being at one, and the place.
 
-    They are nearer to it than `unseen`.
+    They are nearer to it than `unseen`. `n`: how many variables a problem has.
     """
     lower, upper, kink = places
     size = np.maximum(upper, -lower)
-    close = max(_NEXT_TO_BOUND, len(beta) * np.finfo(np.float64).eps)
+    close = max(_NEXT_TO_BOUND, n * np.finfo(np.float64).eps)
     # An unbounded variable is judged by its own size: it is next to nothing but 0.
     room = np.minimum(close * np.where(size < np.inf, size, np.abs(beta)), unseen)
     place = np.where(upper - beta < beta - lower, upper, lower)
@@ -72,7 +73,7 @@ def _near(places: Array, beta: Array, unseen: float = np.inf) -> tuple[NDArray[n
 
 def _snap(problem: DualProblem, solution: Solution, unseen: float) -> None:
     lower, upper, beta = problem.lower, problem.upper, solution.beta
-    near, place = _near(_places(problem), beta, unseen)
+    near, place = _near(_places(problem), beta, len(beta), unseen)
     solution.beta = beta = np.where(near, place, beta)
     solution.fresh = False
     if problem.group is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.objects.callers import warn_caller
-from mercer.objects.parameters import EstimatorParameters, integer, real
+from mercer.objects.parameters import EstimatorParameters, declared, integer, real, require_choice
 
 from ..sequences.sequence_kernel import alphabet_of, as_sequences
 from .baum_welch import Convergence, checked_alphabet, starting_tables, train, with_positive_weight
@@ -30,6 +31,7 @@ COORDINATES = ("simplex", "softmax")
 TABLES = ("initial", "transition", "emission")
 
 
+@declared
 class HiddenMarkov(EstimatorParameters, BaseEstimator):
     r"""A hidden Markov model of sequences of symbols, trained by EM.
 
@@ -85,34 +87,19 @@ class HiddenMarkov(EstimatorParameters, BaseEstimator):
     (2,)
     """
 
-    def __init__(
-        self,
-        n_states: int = 2,
-        *,
-        alphabet: Sequence[Hashable] | None = None,
-        initial: Any = None,
-        transition: Any = None,
-        emission: Any = None,
-        pseudocount: float = 0.0,
-        max_iter: int = 200,
-        tol: float = 1e-6,
-        n_init: int = 1,
-        coordinates: str = "simplex",
-        scored: Sequence[str] = TABLES,
-        random_state: Any = None,
-    ) -> None:
-        self.n_states = n_states
-        self.alphabet = alphabet
-        self.initial = initial
-        self.transition = transition
-        self.emission = emission
-        self.pseudocount = pseudocount
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_init = n_init
-        self.coordinates = coordinates
-        self.scored = scored
-        self.random_state = random_state
+    n_states: int = 2
+    _: KW_ONLY
+    alphabet: Sequence[Hashable] | None = None
+    initial: Any = None
+    transition: Any = None
+    emission: Any = None
+    pseudocount: float = 0.0
+    max_iter: int = 200
+    tol: float = 1e-6
+    n_init: int = 1
+    coordinates: str = "simplex"
+    scored: Sequence[str] = TABLES
+    random_state: Any = None
 
     @classmethod
     def from_probabilities(
@@ -314,10 +301,7 @@ class HiddenMarkov(EstimatorParameters, BaseEstimator):
         integer(self.n_init, "n_init", minimum=1)
         real(self.pseudocount, "pseudocount", minimum=0)
         real(self.tol, "tol", minimum=0)
-        if self.coordinates not in COORDINATES:
-            raise ValueError(
-                f"coordinates must be 'simplex' or 'softmax'; got {self.coordinates!r}."
-            )
+        require_choice(self.coordinates, "coordinates", COORDINATES)
         scored = list(self.scored)
         if isinstance(self.scored, str) or not scored or not set(scored) <= set(TABLES):
             raise ValueError(

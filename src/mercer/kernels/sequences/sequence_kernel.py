@@ -12,7 +12,7 @@ from mercer import _native
 from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.objects.parameters import show
-from mercer.objects.validation import Objects, as_items
+from mercer.objects.validation import Objects, as_items, is_missing
 from mercer.objects.vocabulary import Vocabulary
 
 from ..base import Kernel
@@ -124,7 +124,7 @@ def as_sequences(X: Any, owner: str) -> list:
     for i, x in enumerate(items):
         own = _kind(x)
         if own is None:
-            hint = " A missing value? Drop or fill it." if _is_missing(x) else ""
+            hint = " A missing value? Drop or fill it." if is_missing(x) else ""
             raise TypeError(
                 f"{owner} is defined on {WHAT}; object {i} is {x!r} of type {type(x).__name__}."
                 f"{hint}"
@@ -274,7 +274,3 @@ def _check_tokens(x: Any, i: int, owner: str) -> None:
                 f"the tokens of {owner} must be hashable; object {i} holds a "
                 f"{type(token).__name__}. Use tuples instead of lists, frozensets instead of sets."
             ) from None
-
-
-def _is_missing(x: Any) -> bool:
-    return x is None or (isinstance(x, float) and np.isnan(x)) or type(x).__name__ == "NAType"

@@ -188,11 +188,11 @@ def function_of(kernel: Kernel) -> Coordinates | None:
     if isinstance(kernel, CoordinateKernel):
         return kernel.coordinate_function()
     if type(kernel) is RBF:
-        return coordinates.gaussian(kernel._width())
+        return Coordinates("gaussian", kernel._width())
     if type(kernel) is Laplacian:
-        return coordinates.laplacian(kernel._width())
+        return Coordinates("laplacian", kernel._width())
     if type(kernel) is FourierSeries:
         return coordinates.cosines(kernel.coefficients, float(kernel.period))
     if type(kernel) is HistogramIntersection:
-        return coordinates.minimum()
-    return coordinates.product() if type(kernel) is Linear else None
+        return Coordinates("minimum")
+    return Coordinates("product") if type(kernel) is Linear else None

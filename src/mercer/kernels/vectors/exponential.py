@@ -10,7 +10,6 @@ import numpy as np
 from mercer.gram.program import Builder
 from mercer.numerics import fourier_transforms
 
-from ..definiteness import PD, PSD, Definiteness
 from ..regularisation import EXPONENTIAL
 from ..stated_spectrum import stated_transform
 from .column_widths import ColumnWidths
@@ -59,11 +58,6 @@ class Exponential(ColumnWidths, GammaKernel):
 
     _width_name = "gamma"
     _width_power = 2.0
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive definite; with gamma = 0 the constant 1, which is semidefinite."""
-        return PD if self._has_positive_gamma() else PSD
 
     def compile(self, builder: Builder) -> None:
         with self._on_scaled_columns(builder):

@@ -9,7 +9,6 @@ import numpy as np
 
 from mercer.gram.program import Builder
 
-from ..definiteness import PD, PSD, Definiteness
 from .rbf import RBF
 from .statistics import dots
 from .vector import GammaKernel
@@ -46,11 +45,6 @@ class ExponentialDot(GammaKernel):
     gamma: float | str = "scale"
 
     _grows_with = ("gamma",)
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive definite; with gamma = 0 the constant 1, which is semidefinite."""
-        return PD if self._has_positive_gamma() else PSD
 
     def compile(self, builder: Builder) -> None:
         builder.leaf("dot")

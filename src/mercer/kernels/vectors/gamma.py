@@ -46,7 +46,11 @@ def resolve_gamma(gamma: float | str, X: Any, sample_weight: np.ndarray | None =
     n_features = X.shape[1]
     if gamma == "auto":
         return 1.0 / n_features
-    variance = (_sparse_variance if sp.issparse(X) else _dense_variance)(X, sample_weight)
+    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    total = float(X.shape[0] if weight is None else weight.sum())
+    if not total > 0.0:
+        raise ValueError("gamma='scale' needs a positive sum of sample weights.")
+    variance = (_sparse_variance if sp.issparse(X) else _dense_variance)(X, weight, total)
     if not math.isfinite(variance):
         raise ValueError(
             "gamma='scale' needs the variance of X, which is not finite: X contains NaN, infinity "
@@ -70,27 +74,22 @@ def _spread(X: Any) -> float:
     return max(high, 0.0) - min(low, 0.0) if sp.issparse(X) else high - low
 
 
-def _dense_variance(X: np.ndarray, weight: np.ndarray | None) -> float:
+def _dense_variance(X: np.ndarray, weight: np.ndarray | None, total: float) -> float:
     """Return the variance of all entries by two passes: the mean, then squared deviations."""
     n_samples, n_features = X.shape
     step = max(1, _BLOCK // n_features)
     blocks = [slice(i, i + step) for i in range(0, n_samples, step)]
-    if weight is not None:
-        weight = np.asarray(weight, dtype=np.float64)
-        total = float(weight.sum())
-        if not total > 0:
-            raise ValueError("gamma='scale' needs a positive sum of sample weights.")
-    else:
-        total = float(n_samples)
 
     def summed(rows: np.ndarray, block: slice) -> float:
         if weight is None:
             return float(np.add.reduce(rows, axis=None, dtype=np.float64))
         return float(np.add.reduce(rows, axis=1, dtype=np.float64) @ weight[block])
 
+    mean = variance = 0.0
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = sum(summed(X[block], block) for block in blocks) / (total * n_features)
-        variance = 0.0
+        for block in blocks:
+            mean += summed(X[block], block)
+        mean /= total * n_features
         for block in blocks:
             deviation = np.subtract(X[block], mean, dtype=np.float64)
             variance += summed(np.multiply(deviation, deviation, out=deviation), block)
@@ -103,20 +102,12 @@ def _dense_variance(X: np.ndarray, weight: np.ndarray | None) -> float:
     return max(variance, _TINY)
 
 
-def _sparse_variance(X: Any, weight: np.ndarray | None) -> float:
+def _sparse_variance(X: Any, weight: np.ndarray | None, total: float) -> float:
     """Return the variance of all entries of a CSR matrix, the absent ones being zeros."""
     n_samples, n_features = X.shape
-    values = X.data.astype(np.float64, copy=False)
-    if weight is None:
-        per_value, total = None, float(n_samples)
-        size, stored = total * n_features, float(values.size)
-    else:
-        weight = np.asarray(weight, dtype=np.float64)
-        per_value = np.repeat(weight, np.diff(X.indptr))
-        total = float(weight.sum())
-        if not total > 0:
-            raise ValueError("gamma='scale' needs a positive sum of sample weights.")
-        size, stored = total * n_features, float(per_value.sum())
+    values, size = X.data.astype(np.float64, copy=False), total * n_features
+    per_value = None if weight is None else np.repeat(weight, np.diff(X.indptr))
+    stored = float(values.size if per_value is None else per_value.sum())
 
     def summed(v: np.ndarray) -> float:
         return float(v.sum() if per_value is None else v @ per_value)

@@ -12,7 +12,6 @@ from mercer.numerics import fourier_transforms
 from mercer.objects.rows import dense_column
 
 from ..base import Wanted
-from ..definiteness import PD, PSD, Definiteness
 from ..regularisation import LAPLACIAN
 from ..stated_spectrum import stated_transform
 from .column_widths import ColumnWidths
@@ -57,11 +56,6 @@ class Laplacian(ColumnWidths, GammaKernel):
 
     _width_name = "gamma"
     _width_power = 2.0  # of the factor of a column; its differences are not squared
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive definite; with gamma = 0 the constant 1, which is semidefinite."""
-        return PD if self._has_positive_gamma() else PSD
 
     def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
         # Cauchy, of scale gamma.

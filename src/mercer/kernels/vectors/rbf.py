@@ -13,7 +13,6 @@ from mercer.gram.program import Builder
 from mercer.numerics import fourier_transforms
 from mercer.objects.parameters import integer, real
 
-from ..definiteness import PD, PSD, Definiteness
 from ..regularisation import GAUSSIAN
 from ..stated_spectrum import stated_transform
 from .column_widths import ColumnWidths
@@ -74,11 +73,6 @@ class RBF(ColumnWidths, GammaKernel):
         if real(sigma, "sigma", minimum=0) == 0:
             raise ValueError("sigma must be positive; got 0.")
         return cls(gamma=1.0 / (2.0 * sigma * sigma))
-
-    @property
-    def definiteness(self) -> Definiteness:
-        """Positive definite; with gamma = 0 the constant 1, which is semidefinite."""
-        return PD if self._has_positive_gamma() else PSD
 
     def compile(self, builder: Builder) -> None:
         with self._on_scaled_columns(builder):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mercer.gram.coordinates import Coordinates, spline
+from mercer.gram.coordinates import Coordinates
 
 from ..definiteness import PD
 from ..regularisation import SPLINE
@@ -40,4 +40,4 @@ class Spline(CoordinateKernel, HistogramKernel):
 
     def coordinate_function(self) -> Coordinates:
         """Return the kernel on single numbers."""
-        return spline()
+        return Coordinates("spline")

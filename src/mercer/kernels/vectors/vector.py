@@ -14,6 +14,7 @@ from mercer.objects.rows import dense_column
 from mercer.objects.validation import VECTORS, as_vectors
 
 from ..base import Kernel
+from ..definiteness import PD, PSD, Definiteness
 from . import gamma as width
 
 
@@ -58,7 +59,10 @@ def require_columns(X: Any, n: int, owner: str) -> None:
 
 
 class GammaKernel(VectorKernel):
-    """Base class of the vector kernels with a width `gamma`, which may be a rule on the data."""
+    """Base class of the vector kernels with a width `gamma`, which may be a rule on the data.
+
+    Unless a subclass says otherwise, they are functions like exp(-gamma s).
+    """
 
     gamma: Any
 
@@ -66,6 +70,11 @@ class GammaKernel(VectorKernel):
     def is_bound(self) -> bool:
         """Whether `gamma` is a number."""
         return not isinstance(self.gamma, str)
+
+    @property
+    def definiteness(self) -> Definiteness:
+        """Positive definite; with gamma = 0 the constant 1, which is semidefinite."""
+        return PD if self._has_positive_gamma() else PSD
 
     def _check(self) -> None:
         width.check_gamma(self.gamma)

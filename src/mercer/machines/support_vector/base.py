@@ -403,7 +403,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         weight = check_sample_weight(sample_weight, n_total)
         kept = positive_rows(weight)
         fit_diagnosis.refuse_other_data(self, X)
-        X, y, weight = _selected(kernel, X, kept, y, weight)
+        X, y, weight = keep(kernel, X, kept, y, weight)
         every, repetition = kept, None
         if not kernel.pairwise:
             repetition = find_repetition(X, y, _lines(extra, kept))
@@ -509,11 +509,3 @@ def _short(codes: NDArray[np.intp]) -> NDArray[Any]:
 def _brief(values: Array) -> Any:
     """Return an array, or its only value."""
     return float(values[0]) if len(values) and np.all(values == values[0]) else values
-
-
-def _selected(kernel: Kernel, X: Any, kept: Any, *arrays: Any) -> tuple[Any, ...]:
-    """Return the rows that take part; of a kernel matrix also the columns."""
-    selected = keep(X, kept, *arrays)
-    if kept is None or not kernel.pairwise:
-        return selected
-    return selected[0][:, kept], *selected[1:]

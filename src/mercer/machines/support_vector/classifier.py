@@ -172,7 +172,6 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
     def _problem_values(self, X: Any) -> Array:
         """Return the decision values of all binary problems, one column for each."""
-        self._require_fit()
         return self._values_of(check_objects(self, X, self.kernel_))
 
     def _per_row(self, X: Any, reduced: Callable[[Array], NDArray[Any]]) -> NDArray[Any]:
@@ -180,7 +179,6 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
         The values of many pairs of classes are far larger than what a prediction keeps of them.
         """
-        self._require_fit()
         X = check_objects(self, X, self.kernel_)
         if not self._one_against_one():
             return reduced(self._values_of(X))

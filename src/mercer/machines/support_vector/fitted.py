@@ -80,23 +80,10 @@ class FittedAttributes:
     def alpha_(self) -> Array:
         """The multipliers of all training rows, zeros included."""
         record: TrainingRecord = self._fitted("_record")
-        coef = np.abs(self._dense_coef())
+        coef = np.abs(self._problem_coef())
         table = np.zeros((len(coef), record.n_total))
         table[:, self.support_] = coef
-        if record.codes is None:
-            return table[0] if record.single else table
-        rows = record.rows
-        k = len(self.classes_)  # type: ignore[attr-defined]
-        result = np.zeros((len(rows), record.n_total))
-        offsets = np.concatenate([[0], np.cumsum(self.n_support_)])
-        members = [self.support_[offsets[c] : offsets[c + 1]] for c in range(k)]
-        p = 0
-        for i in range(k):
-            for j in range(i + 1, k):
-                result[p, members[i]] = table[j - 1, members[i]]
-                result[p, members[j]] = table[i, members[j]]
-                p += 1
-        return result
+        return table[0] if record.single else table
 
     @property
     def slack_(self) -> Array:

@@ -26,12 +26,11 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from mercer.kernels import Kernel
 from mercer.kernels.columns_used import columns_seen, linear_columns
 from mercer.objects.arrays import Array
-from mercer.objects.tables import select
+from mercer.objects.tables import first_of_equal, select
 from mercer.objects.validation import VECTORS, count
 from mercer.solvers import Solution
 from mercer.solvers.certification import Values
@@ -62,7 +61,7 @@ def with_linear_part(tasks: Sequence[Task], kernel: Kernel, X: Any) -> None:
             "a finite C."
         )
     numbers = dense_columns(X, kernel, linear_columns(kernel))
-    every = _first_of_equal(X, columns_seen(kernel))
+    every = first_of_equal(X, columns_seen(kernel))
     for task in tasks:
         there = np.arange(len(numbers)) if task.rows is None else task.rows
         task.linear = LinearPart(numbers[there])
@@ -187,29 +186,3 @@ def dense_columns(X: Any, kernel: Kernel, columns: list[int] | None) -> Array:
             "exists for rows of numbers only."
         )
     return X
-
-
-def _first_of_equal(X: Any, columns: list[int] | None) -> NDArray[np.intp]:
-    """Return for each object the first one that a kernel on some columns cannot tell from it."""
-    n = count(X)
-    if columns is not None and not hasattr(X, "iloc"):
-        X = X[:, columns]
-    elif columns is not None:
-        X = X.iloc[:, columns]
-    if isinstance(X, np.ndarray) and X.dtype.kind == "f":
-        _, first, same = np.unique(X, axis=0, return_index=True, return_inverse=True)
-        return first[same.reshape(-1)]
-    if sp.issparse(X):
-        ends = zip(X.indptr[:-1], X.indptr[1:], strict=True)
-        keys: Any = [(X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in ends]
-    elif hasattr(X, "itertuples"):
-        keys = list(X.itertuples(index=False, name=None))
-    elif hasattr(X, "rows"):  # polars
-        keys = X.rows()
-    else:
-        keys = [tuple(row) if isinstance(row, np.ndarray) else row for row in X]
-    seen: dict[Any, int] = {}
-    try:
-        return np.array([seen.setdefault(key, i) for i, key in enumerate(keys)], dtype=np.intp)
-    except TypeError:  # objects that cannot be looked up count as different ones
-        return np.arange(n)

@@ -36,31 +36,43 @@ _FEW = 20_000  # values of pairs, on all rows, up to which one product for every
 
 
 class Scheme(ABC):
-    """How labels become tasks, and coefficients a matrix."""
+    """How labels become tasks, and coefficients a matrix; here for tasks that all use every row.
+
+    `codes`: positions of the labels among `classes`, None where there are no classes.
+    """
+
+    def __init__(self, codes: Any, classes: Any) -> None:
+        self.codes, self.classes = codes, classes
 
     @abstractmethod
     def batch(self, weight: Array) -> Batch:
         """Return the rows, targets and weights of the tasks."""
 
-    @abstractmethod
     def stack(self, betas: Sequence[Array]) -> Array:
         """Return the coefficients of all tasks as one matrix."""
+        return np.stack(betas)
 
-    @abstractmethod
     def unstack(self, matrix: Array) -> list[Array]:
         """Return the coefficients task by task: the inverse of `stack`."""
+        return list(matrix)
 
-    @abstractmethod
     def order(self, support: NDArray[np.bool_]) -> tuple[Rows, NDArray[np.int32]]:
         """Return the positions of the support vectors by class, and their number in each."""
+        rows = support.nonzero()[0]
+        if self.codes is None:
+            return rows, np.array([len(rows)], dtype=np.int32)
+        labels = self.codes[rows]
+        counts = np.bincount(labels, minlength=len(self.classes)).astype(np.int32)
+        return rows[labels.argsort(kind="stable")], counts
 
     def prices(self, prices: Array, weight: Array) -> tuple[Array, Array]:
         """Return the class weights of the positive and of the negative side of every task."""
         raise NotImplementedError("only the tasks of a classifier have two sides.")
 
-    @abstractmethod
     def training_values(self, matrix: Array, kernel: TrainingKernel) -> list[Array]:
         """Return f0 = K beta on the rows of every task, each kernel value evaluated once."""
+        support = np.flatnonzero(matrix.any(axis=0))
+        return list(kernel.product(support, matrix[:, support].T).T)
 
     def shifts(self, moved: Centring | None, matrix: Array) -> Array:
         """Return by how much the intercepts on centred rows exceed those on the rows as given."""
@@ -93,15 +105,10 @@ class Scheme(ABC):
 class Single(Scheme):
     """One task on all rows: regression, one class, or two classes.
 
-    `targets`: real targets or labels -1 and +1. `codes`: positions of the labels among `classes`.
+    `targets`: real targets or labels -1 and +1.
     """
 
-    def __init__(
-        self,
-        targets: Array,
-        codes: NDArray[np.intp] | None = None,
-        classes: NDArray[Any] | None = None,
-    ) -> None:
+    def __init__(self, targets: Array, codes: Any = None, classes: Any = None) -> None:
         self.targets, self.codes, self.classes = targets, codes, classes
 
     def batch(self, weight: Array) -> Batch:
@@ -109,38 +116,13 @@ class Single(Scheme):
         name = None if self.classes is None else tuple(self.classes.tolist())
         return Batch(self.targets, weight, None, [len(weight)], [name])
 
-    def stack(self, betas: Sequence[Array]) -> Array:
-        """Return one row."""
-        return betas[0][None]
-
-    def unstack(self, matrix: Array) -> list[Array]:
-        """Return the row."""
-        return [matrix[0]]
-
-    def order(self, support: NDArray[np.bool_]) -> tuple[Rows, NDArray[np.int32]]:
-        """Return the support vectors, those of the first class first."""
-        rows = np.flatnonzero(support)
-        if self.codes is None:
-            return rows, np.array([len(rows)], dtype=np.int32)
-        second = self.codes[rows] == 1
-        counts = np.array([len(rows) - second.sum(), second.sum()], dtype=np.int32)
-        return np.concatenate([rows[~second], rows[second]]), counts
-
     def prices(self, prices: Array, weight: Array) -> tuple[Array, Array]:
         """Return the weight of the second class, which is the positive one, and of the first."""
         return prices[1:], prices[:1]
 
-    def training_values(self, matrix: Array, kernel: TrainingKernel) -> list[Array]:
-        """Return the values on all rows."""
-        support = np.flatnonzero(matrix[0])
-        return [kernel.product(support, matrix[:, support].T)[:, 0]]
-
 
 class OneVsRest(Scheme):
     """One task per class on all rows: +1 for the class, -1 for all others."""
-
-    def __init__(self, codes: NDArray[np.intp], classes: NDArray[Any]) -> None:
-        self.codes, self.classes = codes, classes
 
     def batch(self, weight: Array) -> Batch:
         """Return as many tasks as there are classes."""
@@ -150,18 +132,6 @@ class OneVsRest(Scheme):
         everything = np.tile(np.arange(n), k)
         ends = list(range(n, k * n + 1, n))
         return Batch(y, np.tile(weight, k), everything, ends, names)
-
-    def stack(self, betas: Sequence[Array]) -> Array:
-        """Return one row per class."""
-        return np.stack(betas)
-
-    def unstack(self, matrix: Array) -> list[Array]:
-        """Return the rows."""
-        return list(matrix)
-
-    def order(self, support: NDArray[np.bool_]) -> tuple[Rows, NDArray[np.int32]]:
-        """Return the support vectors sorted by class."""
-        return _by_class(self.codes, support, len(self.classes))
 
     def prices(self, prices: Array, weight: Array) -> tuple[Array, Array]:
         """Return the weight of each class, and the mean weight of the rows of all others."""
@@ -175,17 +145,9 @@ class OneVsRest(Scheme):
         line = np.arange(len(self.classes))[:, None]
         return np.broadcast_to(line, (len(line), len(codes))), codes == line
 
-    def training_values(self, matrix: Array, kernel: TrainingKernel) -> list[Array]:
-        """Return the values of every task on all rows."""
-        support = np.flatnonzero(matrix.any(axis=0))
-        return list(kernel.product(support, matrix[:, support].T).T)
-
 
 class OneVsOne(Scheme):
     """One task per pair of classes on the rows of the two."""
-
-    def __init__(self, codes: NDArray[np.intp], classes: NDArray[Any]) -> None:
-        self.codes, self.classes = codes, classes
 
     @property
     def n_pairs(self) -> int:
@@ -236,13 +198,9 @@ class OneVsOne(Scheme):
             for i, j in pairs(len(members))
         ]
 
-    def order(self, support: NDArray[np.bool_]) -> tuple[Rows, NDArray[np.int32]]:
-        """Return the support vectors sorted by class."""
-        return _by_class(self.codes, support, len(self.classes))
-
     def prices(self, prices: Array, weight: Array) -> tuple[Array, Array]:
         """Return the weights of the first and of the second class of every pair."""
-        first, second = np.triu_indices(len(self.classes), 1)
+        first, second = pair_indices(len(self.classes))
         return prices[first], prices[second]
 
     def training_values(self, matrix: Array, kernel: TrainingKernel) -> list[Array]:
@@ -255,7 +213,11 @@ class OneVsOne(Scheme):
         members = self.members
         k = len(members)
         if len(self.codes) * k * (k - 1) <= _FEW:
-            return self._values_at_once(matrix, kernel)
+            values = kernel.full_product(pair_coefficients(matrix, members))
+            return [
+                np.concatenate([values[members[i], p], values[members[j], p]])
+                for p, (i, j) in enumerate(pairs(k))
+            ]
         table = self._by_class(matrix, kernel, members)
         return [np.concatenate([table[i][j - 1], table[j][i]]) for i, j in pairs(k)]
 
@@ -335,14 +297,6 @@ class OneVsOne(Scheme):
             )
             found.append((values[:, : k - 1] + values[:, k - 1 :]).T)
         return found
-
-    def _values_at_once(self, matrix: Array, kernel: TrainingKernel) -> list[Array]:
-        members = self.members
-        values = kernel.full_product(pair_coefficients(matrix, members))
-        return [
-            np.concatenate([values[members[i], p], values[members[j], p]])
-            for p, (i, j) in enumerate(pairs(len(members)))
-        ]
 
 
 def pair_coefficients(matrix: Array, members: Sequence[Any]) -> Array:
@@ -433,12 +387,3 @@ def one_score_per_class(decision: Array, n_classes: int) -> Array:
         confidence[:, i] += value.sum(axis=1)
         confidence[:, i + 1 :] -= value
     return score + confidence / (3.0 * (np.abs(confidence) + 1.0))
-
-
-def _by_class(
-    codes: NDArray[np.intp], support: NDArray[np.bool_], n_classes: int
-) -> tuple[Rows, NDArray[np.int32]]:
-    rows = support.nonzero()[0]
-    labels = codes[rows]
-    counts = np.bincount(labels, minlength=n_classes).astype(np.int32)
-    return rows[labels.argsort(kind="stable")], counts

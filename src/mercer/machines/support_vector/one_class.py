@@ -15,7 +15,6 @@ from mercer.solvers import Problem
 from mercer.solvers.problem import one_sided
 
 from ..conventions import OutlierMixin
-from ..input_validation import check_objects
 from ..parameters import ParameterError, check_fraction, refuse_lam
 from .base import KernelMachine
 from .documentation import documented
@@ -119,8 +118,8 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         -------
         array of shape (n_samples,)
         """
-        self._require_fit()
-        values = self.expansion_.evaluate(check_objects(self, X, self.kernel_), self.n_jobs)
+        X = self._objects(X)
+        values = self.expansion_.evaluate(X, self.n_jobs)
         values[np.abs(values) <= NO_VALUE * self._size()] = 0.0
         return values
 

@@ -207,7 +207,7 @@ def _without_totals(
             whole[everywhere] = moved
             product = joined(errors.product(np.split(whole, begins[1:])))[everywhere]
             of_moved = product, errors.of(moved, rows, starts)
-            proofs = proof.values_of(*arguments, doubt._replace(moved=of_moved))
+            proofs = proof.values_of(*arguments, replace(doubt, moved=of_moved))
     marks = np.zeros(len(excess), dtype=np.int8)
     marks[everywhere] = _marks(beta, checked.at_bound)
     result = []

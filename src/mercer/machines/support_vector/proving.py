@@ -386,7 +386,7 @@ def _refine(fitting: Fitting, precision: str, settings: Settings, chosen: Sequen
     settings = settings.after(steps, spent)
     refined = solve_tasks(tasks, gram, settings, starts)
     for t, solution in zip(chosen, refined, strict=True):
-        fitting.solutions[t] = solution.after(fitting.solutions[t])
+        fitting.solutions[t] = solution.adding(fitting.solutions[t])
     fitting.gram, fitting.rounding = gram, None
     if not fitting.hurried:
         fitting.tidy()

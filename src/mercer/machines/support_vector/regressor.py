@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mercer.objects.arrays import Array
 
 from ..conventions import RegressorMixin
-from ..input_validation import check_objects, check_targets
+from ..input_validation import check_targets
 from .base import KernelMachine
 from .documentation import documented
 from .multiclass import Scheme, Single
@@ -43,8 +43,8 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         -------
         array of shape (n_samples,)
         """
-        self._require_fit()
-        return self.expansion_.evaluate(check_objects(self, X, self.kernel_), self.n_jobs)
+        X = self._objects(X)
+        return self.expansion_.evaluate(X, self.n_jobs)
 
     def _check_target(self, y: Any, n_samples: int) -> Array:
         return check_targets(self, y, n_samples)

@@ -27,9 +27,6 @@ FEWEST_ROWS = 512
 _WORTH = 0.8  # distinct rows, as a part of all, below which they are taken together
 _SAMPLE = 4096  # rows that are looked at first
 
-_COLUMNS = 8
-"""Columns of wide rows that are looked at first."""
-
 
 @dataclass
 class Repetition:
@@ -61,14 +58,12 @@ def find_repetition(X: Any, *targets: NDArray[Any] | None) -> Repetition | None:
     if n > 2 * _SAMPLE:
         # Few distinct rows show themselves in a sample; a few repetitions among many do not pay.
         some = np.linspace(0, n - 1, _SAMPLE).astype(np.intp)
-        keys = _keys(X[some], [target[some] for target in given])
+        part = X[some]
+        keys = _keys(part, [target[some] for target in given]) if sp.issparse(X) else _sums(part)
         if _distinct(keys) > _WORTH * _SAMPLE:
             return None
-    if isinstance(X, np.ndarray) and X.shape[1] > _COLUMNS:
-        # Rows that differ in some columns differ.
-        keys = _keys(X[:, :: X.shape[1] // _COLUMNS], given)
-        if _distinct(keys) > _WORTH * n:
-            return None
+    if isinstance(X, np.ndarray) and _distinct(_sums(X)) > _WORTH * n:
+        return None
     keys = _keys(X, given)
     if _distinct(keys) > _WORTH * n:
         return None
@@ -80,7 +75,14 @@ def find_repetition(X: Any, *targets: NDArray[Any] | None) -> Repetition | None:
     return Repetition(first, group) if _same(X, given, first[group]) else None
 
 
-def _distinct(keys: NDArray[np.uint64]) -> int:
+def _sums(X: NDArray[Any]) -> NDArray[np.float32]:
+    """Return a number for every row, which differs for most rows that do: a weighted sum."""
+    weights = np.sin(np.arange(1.0, X.shape[1] + 1.0))
+    with np.errstate(over="ignore"):
+        return np.einsum("ij,j->i", X, weights, dtype=np.float64).astype(np.float32)
+
+
+def _distinct(keys: NDArray[Any]) -> int:
     keys = np.sort(keys)
     return 1 + int(np.count_nonzero(keys[1:] != keys[:-1]))
 

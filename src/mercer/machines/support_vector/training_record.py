@@ -7,7 +7,7 @@ vectors are at their bounds) is derived from this on access.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, overload
@@ -183,17 +183,11 @@ class TrainingRecord:
 
     def marked(self, mark: int) -> NDArray[np.intp] | list[NDArray[np.intp]]:
         """Return the user's rows whose coefficient carries a mark: an array, or one per task."""
-        found = []
-        for rows, marks in zip(self.rows, self.marks, strict=True):
-            here = np.flatnonzero(marks == mark)
-            found.append(here if rows is None else rows[here])
-        return found[0] if self.single else found
+        return self._where(marks == mark for marks in self.marks)
 
-    def with_coefficient(self) -> NDArray[np.intp]:
-        """Return the user's rows whose coefficient is not 0, of a single task."""
-        (rows,), marks = self.rows, self.marks[0]
-        here = np.flatnonzero(marks != ZERO)
-        return here if rows is None else rows[here]
+    def with_coefficient(self) -> Any:
+        """Return the user's rows whose coefficient is not 0: an array, or one per task."""
+        return self._where(marks != ZERO for marks in self.marks)
 
     def on_edge(self, tol: float) -> NDArray[np.intp] | list[NDArray[np.intp]]:
         """Return the user's rows whose excess is within `tol` of 0: an array, or one per task."""
@@ -203,10 +197,12 @@ class TrainingRecord:
                 f"tolerance of its fit, {self.edge:g}, alone; got tol={tol!r}. Leave tol out, or "
                 "ask the model before it is saved."
             )
-        found = []
-        for rows, excess in zip(self.rows, self.excess, strict=True):
-            here = np.flatnonzero(np.abs(excess) <= tol)
-            found.append(here if rows is None else rows[here])
+        return self._where(np.abs(excess) <= tol for excess in self.excess)
+
+    def _where(self, masks: Iterable[NDArray[np.bool_]]) -> Any:
+        """Return the user's rows that the masks of the tasks select: an array, or one per task."""
+        here = zip(map(np.flatnonzero, masks), self.rows, strict=True)
+        found = [some if rows is None else rows[some] for some, rows in here]
         return found[0] if self.single else found
 
 
