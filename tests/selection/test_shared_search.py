@@ -10,11 +10,14 @@ import time
 import warnings
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse
 import sklearn.model_selection as theirs
 from scipy.stats import loguniform
 from sklearn.base import BaseEstimator, is_classifier
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LogisticRegression
@@ -25,7 +28,7 @@ from sklearn.preprocessing import StandardScaler
 
 from mercer import LSSVC, SVC, SVR, KernelRidge, NuSVC, NuSVR, OneClassSVM
 from mercer import selection as ours
-from mercer.kernels import RBF, Polynomial, Spectrum, White
+from mercer.kernels import RBF, Categorical, Polynomial, Spectrum, White
 from mercer.selection import (
     GridSearchCV,
     SharedScore,
@@ -361,6 +364,24 @@ def test_objects_that_are_no_vectors_share_their_kernel_matrix():
     b = GridSearchCV(SVC(kernel=Spectrum(2)), grid, cv=4).fit(X, y)
     assert set(b.cv_results_["note"]) == {"shared"}
     assert np.array_equal(a.cv_results_["mean_test_score"], b.cv_results_["mean_test_score"])
+
+
+@pytest.mark.parametrize("form", ["pandas", "polars"])
+def test_tables_that_a_transformer_makes_share_within_a_fold(form):
+    rng = np.random.default_rng(0)
+    columns = {"a": rng.normal(size=60), "b": rng.normal(size=60), "c": rng.choice(list("xyz"), 60)}
+    table = {"pandas": pd, "polars": pl}[form].DataFrame(columns)
+    y = (columns["a"] + (columns["c"] == "x") > 0.5).astype(int)
+    scaled = make_column_transformer(
+        (StandardScaler(), ["a", "b"]), remainder="passthrough", verbose_feature_names_out=False
+    ).set_output(transform=form)
+    kernel = RBF(0.1).on_columns(["a", "b"]) + Categorical().on_columns("c")
+    grid = {"svc__C": [1.0, 10.0], "svc__kernel__left__kernel__gamma": [0.1, 1.0]}
+    machine = make_pipeline(scaled, SVC(kernel=kernel))
+    found = ours.GridSearchCV(machine, grid, cv=3).fit(table, y).cv_results_
+    apart = theirs.GridSearchCV(machine, grid, cv=3).fit(table, y).cv_results_
+    assert set(found["note"]) == {"shared"}
+    np.testing.assert_array_equal(found["mean_test_score"], apart["mean_test_score"])
 
 
 def test_precomputed_matrices_share():

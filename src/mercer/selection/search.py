@@ -4,14 +4,16 @@ The classes have scikit-learn's names, parameters, methods and results, so that 
 changes. `n_jobs=None` uses all cores. Additions:
 
 - ``cache_size``: megabytes for kernel matrices; rows beyond it are computed again;
-- ``time_limit``: seconds after which no further fit is begun; the best candidate so far is fitted;
+- ``time_limit``: seconds after which no further fit is begun; the best candidate so far is fitted,
+  and ``TimeoutError`` is raised where there is none;
 - ``resume``: a file with the results so far, from which an interrupted search continues;
 - ``prune``: candidates that are significantly worse than the best one after three splits or more
   are given up (see `mercer.selection.pruning` for the rule);
 - columns of ``cv_results_``: ``status`` and ``worst_gap``, the worst certificate of a candidate's
   fits (the gap refers to the kernel matrix as stored), and ``note``, which says how they were made.
 
-Ctrl-C leaves ``cv_results_``, ``best_params_`` and ``missing_candidates_`` of what was evaluated.
+Ctrl-C leaves ``cv_results_``, ``best_params_`` and ``missing_candidates_`` of what was evaluated;
+nothing is refitted, so that there is no ``best_estimator_``.
 """
 
 from __future__ import annotations

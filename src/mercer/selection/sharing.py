@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import copy
 import math
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -54,6 +55,7 @@ from mercer.machines.support_vector.regressor import KernelRegressor
 from mercer.machines.support_vector.solving import settings_for
 from mercer.machines.support_vector.tasks import Batch
 from mercer.machines.weights import check_sample_weight, positive_rows
+from mercer.objects.tables import is_table
 from mercer.objects.validation import count, take
 from mercer.solvers import DualProblem, Settings
 from mercer.solvers.centring import centring
@@ -764,8 +766,9 @@ def _stacked(first: Any, second: Any) -> Any:
         return sp.csr_matrix(sp.vstack([first, second]))
     if isinstance(first, np.ndarray):
         return np.concatenate([first, second])
-    if hasattr(first, "iloc"):
-        raise CannotShareError("tables are not stacked")
+    if is_table(first):
+        frames = sys.modules[type(first).__module__.partition(".")[0]]  # pandas or polars
+        return frames.concat([first, second])
     return [*first, *second]
 
 

@@ -80,6 +80,12 @@ class KernelRidgeCV(RidgeRegressor):
 
     Notes
     -----
+    scikit-learn's `RidgeCV` has parameters that this class lacks. `scoring` and `cv`: the closed
+    form gives squared leave-one-out errors; for another metric or splitter search over `alpha` of
+    :class:`KernelRidge` with :class:`mercer.selection.GridSearchCV`, which computes the kernel
+    matrix once for all folds and penalties. `gcv_mode`: the eigendecomposition of the kernel matrix
+    is the only one. `store_cv_results`: `cv_results_` and `loo_residuals_` are always kept.
+
     The intervals of :meth:`predict_interval` have their guarantee for an alpha that was fixed
     beforehand. Here alpha was chosen on the same samples, so the guarantee is lost.
 
