@@ -54,7 +54,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEs
         """Reject parameters outside their range."""
 
     def _choose(self, kernel: Kernel, X: Any) -> Any:
-        """Set what the features of checked objects are made with, and their number."""
+        """Choose the features from checked objects, and set their number."""
         raise NotImplementedError(f"{type(self).__name__} chooses no features.")
 
     def approximation_error(
