@@ -90,16 +90,18 @@ SequenceStore prepared_tokens(const PairKernel& kernel, const Array1<std::int32_
   return s;
 }
 
-nb::object grammar_slopes_of(nb::tuple kernel, Array1<std::int32_t> a, Array1<Index> start_a,
-                             Array1<std::int32_t> b, Array1<Index> start_b, int n_jobs) {
-  const auto pair =
-      make_grammar(parse_rules(kernel), nb::cast<double>(kernel[8]), nb::cast<double>(kernel[9]));
+/// Derivatives of a kernel on pairs of sequences, 2 x a.n x b.n; see sequences/kernels.hpp.
+nb::object slopes_of(nb::tuple kernel, Array1<std::int32_t> a, Array1<Index> start_a,
+                     Array1<std::int32_t> b, Array1<Index> start_b, int n_jobs) {
+  const auto pair = parse_pair(kernel);
+  const auto slopes =
+      nb::cast<std::string>(kernel[0]) == "grammar" ? grammar_slopes : subsequence_slopes;
   const int threads = resolve_jobs(n_jobs);
   const SequenceStore x = prepared_tokens(*pair, a, start_a, threads);
   const SequenceStore z = prepared_tokens(*pair, b, start_b, threads);
   double* out;
   auto result = fresh<double>({2, static_cast<size_t>(x.n), static_cast<size_t>(z.n)}, &out);
-  interruptible([&](Leaving& leaving) { grammar_slopes(*pair, x, z, threads, leaving, out); });
+  interruptible([&](Leaving& leaving) { slopes(*pair, x, z, threads, leaving, out); });
   return nb::cast(result);
 }
 
@@ -150,8 +152,8 @@ void bind_sequences(nb::module_& m) {
           },
           "token"_a.noconvert(), "start"_a.noconvert())
       .def_prop_ro("columns", &GramTable::columns);
-  m.def("grammar_slopes", &grammar_slopes_of, "kernel"_a, "token_a"_a.noconvert(),
-        "start_a"_a.noconvert(), "token_b"_a.noconvert(), "start_b"_a.noconvert(), "n_jobs"_a = 0);
+  m.def("sequence_slopes", &slopes_of, "kernel"_a, "token_a"_a.noconvert(), "start_a"_a.noconvert(),
+        "token_b"_a.noconvert(), "start_b"_a.noconvert(), "n_jobs"_a = 0);
   m.def("grammar_probabilities", &grammar_probabilities_of, "kernel"_a, "token"_a.noconvert(),
         "start"_a.noconvert());
   m.def("hidden_markov_gradients", &hidden_markov_gradients_of, "symbols"_a.noconvert(),

@@ -13,6 +13,11 @@ namespace mercer {
 std::shared_ptr<const PairKernel> make_subsequence(double decay, std::vector<double> weights,
                                                    bool logarithms = false);
 
+/// Logarithms of the values of that kernel, and their derivatives by the logarithm of the decay,
+/// 2 x a.n x b.n; false when the work was left.
+bool subsequence_slopes(const PairKernel& kernel, const SequenceStore& a, const SequenceStore& b,
+                        int threads, Leaving& leaving, double* out);
+
 /// Sum over all contiguous substrings u of weights(|u|) times the product of their counts, where
 /// weights(l) = decay^(2 l) for min_length <= l <= max_length; or its logarithm.
 std::shared_ptr<const PairKernel> make_substring(double decay, Index min_length, Index max_length,

@@ -4,6 +4,7 @@
 // double take a slower loop that carries exponents along. The two lengths decide.
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "sequences/groups.hpp"
 #include "sequences/kernels.hpp"
@@ -22,6 +23,45 @@ Wide in_steps(Wide x) {
   const double steps = std::nearbyint(x.exponent / wide_step);
   return {std::ldexp(x.digits, static_cast<int>(x.exponent - steps * wide_step)), steps};
 }
+
+/// A sum of positive terms and its derivative by the logarithm of the decay, both times
+/// 2^(wide_step exponent). A term is a power of the decay, and the derivative counts it as often as
+/// the power says: at most as often as two sequences have letters, so one exponent serves both.
+struct Counted {
+  double value = 0.0, slope = 0.0, exponent = 0.0;
+};
+
+/// How these numbers are added and multiplied: W, with exponents; else these are 0.
+template <bool W>
+struct Counting {
+  static constexpr double half_step = 0x1p256, whole_step = 0x1p512;
+
+  static Counted add(Counted a, Counted b) {
+    if constexpr (W) {
+      if (b.value == 0) return a;
+      if (a.value == 0) return b;
+      if (a.exponent < b.exponent) std::swap(a, b);
+      const double apart = a.exponent - b.exponent;
+      const double factor = apart == 0 ? 1.0 : apart == 1 ? 1.0 / whole_step : 0.0;
+      return in_range({a.value + factor * b.value, a.slope + factor * b.slope, a.exponent});
+    }
+    return {a.value + b.value, a.slope + b.slope, 0.0};
+  }
+  /// a times a number that is itself the power `counts` of the decay.
+  static Counted times(Counted a, double digits, double exponent, double counts) {
+    const Counted product{digits * a.value, digits * (a.slope + counts * a.value),
+                          a.exponent + exponent};
+    return W ? in_range(product) : product;
+  }
+
+ private:
+  static Counted in_range(Counted a) {
+    if (a.value > half_step) return {a.value / whole_step, a.slope / whole_step, a.exponent + 1};
+    if (a.value > 0 && a.value < 1.0 / half_step)
+      return {a.value * whole_step, a.slope * whole_step, a.exponent - 1};
+    return a;
+  }
+};
 
 /// A bound on the logarithm of the number of ways to choose up to p of m: (e m / p)^p, and 2^m.
 double log_choices(double m, double p) {
@@ -85,6 +125,15 @@ class Subsequence final : public PairKernel {
       }
   }
 
+  /// log k(a_i, b_j) and its derivative by the logarithm of the decay; -infinity and 0 of value 0.
+  std::pair<double, double> slope(const SequenceStore& a, Index i, const SequenceStore& b, Index j,
+                                  PairScratch& scratch) const {
+    const Counted sum = in_range(a.length(i), b.length(j)) ? counted<false>(a, i, b, j, scratch)
+                                                           : counted<true>(a, i, b, j, scratch);
+    const Wide value{sum.value, sum.exponent * wide_step};
+    return {value.logarithm(), sum.value > 0 ? sum.slope / sum.value : 0.0};
+  }
+
   bool logarithmic() const override { return logarithms_; }
 
   double cost(double length_a, double length_b) const override {
@@ -117,6 +166,46 @@ class Subsequence final : public PairKernel {
       (in_range(m, middle) ? good : bad) = middle;
     }
     return good;
+  }
+
+  /// The recursion of one pair, all orders in one sweep of a row, with its derivative.
+  template <bool W>
+  Counted counted(const SequenceStore& a, Index i, const SequenceStore& b, Index j,
+                  PairScratch& scratch) const {
+    using Numbers = Counting<W>;
+    const Index m = a.length(i), n = b.length(j);
+    const Index order = std::min({static_cast<Index>(weights_.size()), m, n}), levels = order - 1;
+    if (order == 0) return {};
+    const double decay = W ? wide_decay_.digits : decay_, steps = W ? wide_decay_.exponent : 0.0;
+    std::vector<Counted> sum(order), row(levels * n), run(order), corner(order);
+    Asking asking(scratch.leave);
+    for (Index s = 0; s < m && !asking.leaves(order * n); ++s) {
+      const std::int32_t letter = a.tokens(i)[s];
+      std::fill(run.begin(), run.end(), Counted{});
+      std::fill(corner.begin(), corner.end(), Counted{});
+      corner[0] = {1.0, 0.0, 0.0};  // a subsequence of length 1 continues the empty one
+      Counted* cell = row.data();
+      for (Index t = 0; t < n; ++t, cell += levels) {
+        const bool match = letter >= 0 && letter == b.tokens(j)[t];
+        for (Index p = order - 1; p >= 0; --p) {
+          if (match) sum[p] = Numbers::add(sum[p], corner[p]);
+          if (p == levels) continue;
+          const Counted up = cell[p];
+          run[p] = Numbers::times(run[p], decay, steps, 1.0);
+          if (match) run[p] = Numbers::add(run[p], corner[p]);
+          cell[p] = Numbers::add(Numbers::times(up, decay, steps, 1.0), run[p]);
+          corner[p + 1] = up;
+        }
+      }
+    }
+    Counted total;
+    for (Index p = 0; p < order; ++p) {
+      const double counts = 2.0 * static_cast<double>(p + 1);
+      total = Numbers::add(
+          total, W ? Numbers::times(sum[p], wide_weights_[p], weight_exponents_[p], counts)
+                   : Numbers::times(sum[p], weights_[p], 0.0, counts));
+    }
+    return total;
   }
 
   static void interleave(const SequenceStore& b, const Index* group, Index used, Index longest,
@@ -188,6 +277,16 @@ class Subsequence final : public PairKernel {
 std::shared_ptr<const PairKernel> make_subsequence(double decay, std::vector<double> weights,
                                                    bool logarithms) {
   return std::make_shared<Subsequence>(decay, weights, logarithms);
+}
+
+bool subsequence_slopes(const PairKernel& kernel, const SequenceStore& a, const SequenceStore& b,
+                        int threads, Leaving& leaving, double* out) {
+  const auto& subsequence = dynamic_cast<const Subsequence&>(kernel);
+  std::vector<PairScratch> scratch = scratch_of_threads(threads, leaving);
+  return parallel_for(threads, a.n * b.n, leaving, [&](Index task, int worker) {
+    std::tie(out[task], out[a.n * b.n + task]) =
+        subsequence.slope(a, task / b.n, b, task % b.n, scratch[worker]);
+  });
 }
 
 }  // namespace mercer

@@ -32,7 +32,7 @@ def join_parts(
     parts: NDArray[np.float64], intercept: NDArray[np.float64], n_classes: int, votes: bool
 ) -> tuple[NDArray[np.float64], bool]: ...
 def count_votes(values: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]: ...
-def grammar_slopes(
+def sequence_slopes(
     kernel: tuple[Any, ...],
     token_a: NDArray[np.int32],
     start_a: NDArray[np.int64],

@@ -33,6 +33,13 @@ def test_no_page_is_orphaned():
     assert {name for name in reached - kept if name.split("/")[0] not in GENERATED} == set()
 
 
+def test_links_to_files_of_the_root_have_no_anchor():
+    # The site shows such a file on a page of its own, whose headings these links do not reach.
+    for page in kept_pages():
+        for target in re.findall(r"\]\(([./]+[A-Z]+\.md)#", page.read_text()):
+            assert (page.parent / target).resolve().parent != ROOT, f"{page.name}: {target}"
+
+
 def test_every_public_name_is_in_the_api_reference(tmp_path):
     assert set(by_room()) <= set(ROOMS), "name the new package in tools/site/public_api.py"
     api_reference.write(tmp_path)

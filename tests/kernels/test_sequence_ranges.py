@@ -168,17 +168,46 @@ def test_products_and_multiples_of_sequence_kernels_keep_plain_values():
     np.testing.assert_allclose(both, raw / np.outer(norms, norms), rtol=1e-14)
 
 
-def test_derivatives_of_values_that_are_no_numbers_are_refused():
-    kernel = normalize(Subsequence(n=3, decay=1.5))
-    with pytest.raises(OverflowError, match="derivatives"):
-        kernel.gradient(["ab" * 500])
-    slopes = kernel.gradient(["abab", "abba"])["kernel__decay"]
-    step = 1e-6
-    difference = (
-        normalize(Subsequence(3, 1.5 + step))(["abab", "abba"])
-        - normalize(Subsequence(3, 1.5 - step))(["abab", "abba"])
-    ) / (2 * step)
-    np.testing.assert_allclose(slopes, difference, atol=1e-8)
+@pytest.mark.parametrize(
+    ("kernel", "decay"),
+    [
+        (Subsequence(3), 2.0),
+        (Subsequence(2, weights=[0.5, 2.0]), 2.0),
+        (Subsequence(3), 1e-80),
+        (Substring(), 3.0),
+        (Substring(min_length=3), 1e-80),
+    ],
+    ids=repr,
+)
+def test_derivatives_of_normalised_kernels_whose_values_are_no_numbers(kernel, decay):
+    X = ["ab" * 300 + "b", "ba" * 290 + "aab", "ab" * 300, "ba", ""]
+    kernel = kernel._with(decay=decay)
+    with pytest.raises(OverflowError, match="no number that the computer holds"):
+        kernel.gradient(X)
+    slopes = normalize(kernel).gradient(X)
+    step, rounding = 1e-5, 2e-13  # of differences of logarithms of about 900
+    above, below = (normalize(kernel._with(decay=decay * (1 + s)))(X) for s in (step, -step))
+    np.testing.assert_allclose(
+        decay * slopes["kernel__decay"],
+        (above - below) / (2 * step),
+        rtol=1e-6,
+        atol=rounding / step,
+    )
+    np.testing.assert_allclose(
+        normalize(kernel).gradient(X[:2], X)["kernel__decay"],
+        slopes["kernel__decay"][:2],
+        rtol=1e-12,
+        atol=1e-12 / decay,
+    )
+    if kernel.get_params().get("weights") is not None:
+        more = normalize(kernel._with(weights=[0.5, 2.0 + step]))(X)
+        less = normalize(kernel._with(weights=[0.5, 2.0 - step]))(X)
+        np.testing.assert_allclose(
+            slopes["kernel__weights"][1],
+            (more - less) / (2 * step),
+            rtol=1e-6,
+            atol=rounding / step,
+        )
 
 
 def test_a_machine_learns_from_long_strings_under_a_large_decay():

@@ -280,6 +280,29 @@ def test_partial_fit_appends_samples_without_a_new_factorisation(
     )
     assert model.certificate_.primal == pytest.approx(whole.certificate_.primal, rel=1e-9)
     assert model.certificate_.relative_gap < 1e-9
+    # The evidence is not optimised again, and the certificate claims nothing about it.
+    assert np.isnan(model.certificate_.kkt_violation)
+    assert "partial_fit keeps" in str(model.certificate_)
+
+
+def test_predictive_intervals_have_their_probability_under_the_model() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.uniform(0, 10, size=(2000, 1))
+    kernel = 2.0 * RBF(0.5)
+    latent = np.linalg.cholesky(kernel(rows) + 1e-8 * np.eye(2000)) @ rng.normal(size=2000)
+    seen = latent + 0.3 * rng.normal(size=2000)
+    options: dict[str, Any] = {"alpha": 0.04, "noise": 0.05, "optimizer": None, "normalize_y": True}
+    scale = np.std(seen[:60])  # of the targets, by which the model divides
+    model = GaussianProcessRegressor(kernel * float(1 / scale**2), **options)
+    model.set_params(alpha=0.04 / scale**2, noise=0.05 / scale**2).fit(rows[:60], seen[:60])
+    for truth, noise in ((seen, True), (latent, False)):
+        low, high = model.predict_interval(rows[60:], level=0.8, include_noise=noise)
+        inside = (low <= truth[60:]) & (truth[60:] <= high)
+        assert inside.mean() == pytest.approx(0.8, abs=0.04)
+    both = GaussianProcessRegressor(kernel, **options).fit(rows[:60], np.c_[seen, seen][:60])
+    assert both.predict_interval(rows[:5])[0].shape == (5, 2)
+    with pytest.raises(ValueError, match="level"):
+        model.predict_interval(rows[:5], level=90)
 
 
 def test_partial_fit_starts_with_a_fit_and_adds_jitter_where_targets_conflict() -> None:

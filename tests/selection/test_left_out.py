@@ -6,7 +6,14 @@ from sklearn.model_selection import GridSearchCV as TheirSearch
 
 from mercer import SVC, SVR, KernelRidge, KernelRidgeClassifier
 from mercer.losses import Hinge
-from mercer.selection import GridSearchCV, LeaveNOut, empirical_influence, loo_risk
+from mercer.selection import (
+    GridSearchCV,
+    LeaveNOut,
+    empirical_influence,
+    holdout_risk,
+    joint_minimise,
+    loo_risk,
+)
 
 
 @pytest.mark.spec("SM-7.07")
@@ -146,3 +153,12 @@ def test_bad_input_is_refused():
         empirical_influence(None, [1.0, 2.0])
     with pytest.raises(ValueError, match="two are needed"):
         empirical_influence(None, [1.0], statistic=np.mean)
+
+
+@pytest.mark.parametrize("risk", [loo_risk, holdout_risk, empirical_influence, joint_minimise])
+def test_an_estimator_comes_first(risk):
+    X = np.zeros((4, 1))
+    with pytest.raises(TypeError, match=r"an estimator comes first, .* got ndarray"):
+        risk(X, KernelRidge(), np.zeros(4), np.zeros(4))
+    with pytest.raises(TypeError, match=r"an estimator comes first, .* got KernelRidge"):
+        risk(KernelRidge, X, np.zeros(4), np.zeros(4))

@@ -270,10 +270,9 @@ class Kernel(Parametrised):
     def feature_map(self, X: Any) -> Any:
         """Return features phi(x) with k(x, z) = phi(x) . phi(z), where they can be listed.
 
-        Features of strings, sets and multisets are those that occur in the objects `X`, so the
-        columns of two calls differ. `map_features` with one :class:`Vocabulary` for both gives the
-        columns of the first set; so does :class:`mercer.features.ExplicitFeatures`, which keeps
-        those of the training objects.
+        Features of strings, sets and multisets are those that occur in the objects `X`: the columns
+        belong to this call, and those of another set differ. For columns that several sets share,
+        with names, fit :class:`mercer.features.ExplicitFeatures` and transform each of them.
 
         Parameters
         ----------
@@ -283,6 +282,15 @@ class Kernel(Parametrised):
         Returns
         -------
         array or CSR matrix of shape (n_X, n_features)
+
+        Examples
+        --------
+        >>> from mercer.features import ExplicitFeatures
+        >>> from mercer.kernels import Spectrum
+        >>> features = ExplicitFeatures(Spectrum(2)).fit(["banana", "anna"])
+        >>> F, G = features.transform(["banana", "anna"]), features.transform(["ananas"])
+        >>> (F @ G.T).toarray().ravel(), Spectrum(2)(["banana", "anna"], ["ananas"]).ravel()
+        (array([8., 4.]), array([8., 4.]))
         """
         self._check_changes()
         if type(self).map_features is not Kernel.map_features:
@@ -294,11 +302,12 @@ class Kernel(Parametrised):
         )
 
     def map_features(self, X: Any, vocabulary: Vocabulary) -> Any:
-        """Return the features of `feature_map`, with columns that several sets of objects share.
+        """Return the features of `feature_map` in the columns of a vocabulary.
 
-        The first objects fill an empty vocabulary. Features that only later objects Z have get no
-        column: dot products phi(x) . phi(z) with the first objects X are exact without them, those
-        of two later objects lack them.
+        :class:`mercer.features.ExplicitFeatures` is made of it. The first objects fill an empty
+        vocabulary. Features that only later objects Z have get no column: dot products
+        phi(x) . phi(z) with the first objects X are exact without them, those of two later objects
+        lack them.
 
         Parameters
         ----------

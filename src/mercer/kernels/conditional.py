@@ -19,6 +19,8 @@ from mercer.numerics.symmetric_matrices import projected_matrix
 from mercer.objects.parameters import integer
 from mercer.objects.validation import count
 
+from .first_argument import kernel_first
+
 
 def polynomial_basis(X: Any, order: int) -> np.ndarray:
     """Return a basis of the polynomials of degree below an order, evaluated at vectors.
@@ -92,6 +94,7 @@ def orthonormal(V: np.ndarray) -> np.ndarray:
     return Q[:, :rank]
 
 
+@kernel_first
 def seminorm2(kernel: Any, X: Any, coef: Any) -> float:
     """Return the squared seminorm c'Kc of the expansion sum_i c_i k(x_i, .).
 

@@ -165,17 +165,15 @@ def coverage(model: Any, X: Any, y: Any, *, n_levels: int = 39, ax: Axes | None 
     >>> axes = coverage(model, X[40:], y[40:])
     """
     fitted(model)
-    mean, std = model.predict(X, return_std=True)
+    mean, variance = model._observed(X)
     y = np.asarray(y, dtype=np.float64)
     if mean.ndim != 1 or y.shape != mean.shape:
         raise ValueError(
             f"coverage draws one target for each object; got targets of shape {y.shape} for "
             f"predictions of shape {mean.shape}."
         )
-    if np.ndim(model.alpha) == 0:  # the noise of every observation
-        std = np.sqrt(std**2 + float(model.alpha) * float(np.ravel(model._y_train_std)[0]) ** 2)
     # |y - mean| <= z_p std, with z_p the quantile of the normal distribution at (1 + p) / 2
-    reached = 2.0 * ndtr(np.abs(y - mean) / std) - 1.0
+    reached = 2.0 * ndtr(np.abs(y - mean) / np.sqrt(variance)) - 1.0
     levels = np.linspace(0.0, 1.0, n_levels + 2)[1:-1]
     shares = (reached[:, None] <= levels).mean(axis=0)
     ax = new_axes(ax)

@@ -41,6 +41,15 @@ _NAMED: dict[str, tuple[Callable[[Any, Any], Array], float]] = {
 }
 
 
+def require_estimator(estimator: Any) -> None:
+    """Reject arguments in another order, with a sentence."""
+    if not hasattr(estimator, "fit") or isinstance(estimator, type):
+        raise TypeError(
+            "an estimator comes first, such as SVC(), then the data; got "
+            f"{estimator.__name__ if isinstance(estimator, type) else type(estimator).__name__}."
+        )
+
+
 @dataclass(frozen=True)
 class Cost:
     """A cost function with the range of its values.
@@ -56,6 +65,7 @@ class Cost:
     @classmethod
     def of(cls, cost: Any, estimator: Any) -> Cost:
         """Return the cost function for a name, a loss or a function; None selects the default."""
+        require_estimator(estimator)
         if cost is None:
             cost = "zero_one" if is_classifier(estimator) else "squared"
         if isinstance(cost, str):

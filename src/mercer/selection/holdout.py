@@ -159,8 +159,8 @@ def holdout_risk(
     >>> found.n_train, found.n_valid, bool(found.valid < 0.1)
     (114, 36, True)
     """
-    X, y = indexable(X, y)
     measured = Cost.of(cost, estimator)
+    X, y = indexable(X, y)
     check_share("valid_fraction", valid_fraction)
     labels = y if is_classifier(estimator) else None
     train, valid = parts_of(len(y), (1 - valid_fraction, valid_fraction), labels, random_state)

@@ -25,7 +25,7 @@ from mercer.machines.ridge.base import RidgeMachine
 from mercer.machines.support_vector.base import KernelMachine
 from mercer.objects.validation import count, take
 
-from .cost import Cost
+from .cost import Cost, require_estimator
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -139,8 +139,8 @@ def loo_risk(estimator: Any, X: Any, y: Any, cost: Any = None) -> float:
     >>> round(loo_risk(KernelRidge(), [[0.0], [1.0], [2.0]], [1.0, 2.0, 4.0]), 6)
     1.72
     """
-    X, y = indexable(X, y)
     measured = Cost.of(cost, estimator)
+    X, y = indexable(X, y)
     fast = _without_refits(estimator, X, y, measured, cost)
     if fast is not None:
         return float(fast.mean())
@@ -215,6 +215,8 @@ def empirical_influence(
     >>> empirical_influence(None, x, statistic=np.median).tolist()
     [-2.5, -2.5, 0.0, 2.5, 2.5]
     """
+    if estimator is not None:
+        require_estimator(estimator)
     if statistic is None:
         raise TypeError("name the statistic: a function of the fitted estimator, or of the data.")
     X, y = indexable(X, y)

@@ -70,7 +70,8 @@ class Certificate:
     assumes : str or None
         "psd" where positive semidefiniteness is the user's word and not a theorem, "cpd" where
         it is conditional definiteness, which suffices for a machine with an intercept (and with
-        linear functions, for order 2); None where the kernel is known to be definite enough or
+        linear functions, for order 2); after ``partial_fit`` of a Gaussian process the
+        hyper-parameters, which it keeps; None where the kernel is known to be definite enough or
         nothing is claimed.
     rounding : float
         The part of the gap that rounding can contribute.

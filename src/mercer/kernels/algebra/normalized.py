@@ -90,12 +90,11 @@ class Normalized(Kernel):
         return self.kernel.feature_names(columns, vocabulary)
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
-        if self.kernel.logarithmic:
+        if hasattr(self.kernel, "_scaled"):
             return self._gradient_by_logarithms(X, Z)
         stated = self.kernel._normalized_gradient(X, Z)
         if stated is not None:
             return nested("kernel", stated, 1.0)
-        self._require_numbers(X, Z)
         inner = self.kernel._gradient(X, Z)
         if not inner:
             return {}
@@ -112,37 +111,23 @@ class Normalized(Kernel):
             for name, matrix in inner.items()
         }
 
-    def _require_numbers(self, X: Any, Z: Any) -> None:
-        """Reject sequences whose values are normalised by logarithms because they must be."""
-        if not self.kernel.normalized_by_logarithms:
-            return
-        try:
-            self.kernel._values(X, Z)
-        except OverflowError as error:
-            raise OverflowError(
-                f"the derivatives of {self!r} are computed from those of the kernel without "
-                f"normalisation, which are no numbers here: {error}"
-            ) from None
-
     def _gradient_by_logarithms(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         """Return the same derivatives where k, u and v may be beyond the range of numbers."""
         kernel: Any = self.kernel
         cosines = self._values(X, Z)
-        log_u, own = self._own_logarithms(X)
+        scaled = kernel._scaled(X, Z)
+        log_u, own = _diagonals(scaled) if X is Z else self._own_logarithms(X)
         log_v, other = (log_u, own) if X is Z else self._own_logarithms(Z)
-        slopes = kernel._scaled(X, Z).slopes(0.5 * (log_u[:, None] + log_v))
+        slopes = scaled.slopes(0.5 * (log_u[:, None] + log_v))
         slopes -= 0.5 * cosines * (own[:, :, None] + other[:, None, :])
-        return {f"kernel__{n}": s for n, s in zip(kernel._differentiated, slopes, strict=True)}
+        return nested("kernel", kernel._named(slopes))
 
     def _own_logarithms(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return log k(x, x) and its derivatives, from small tiles on the diagonal."""
         kernel: Any = self.kernel
         blocks = [take(X, slice(i, i + _BLOCK)) for i in range(0, count(X), _BLOCK)]
-        found = [kernel._scaled(block, block).logarithms() for block in blocks]
-        return (
-            np.concatenate([np.diagonal(log) for log, _ in found]),
-            np.concatenate([np.diagonal(slopes, axis1=1, axis2=2) for _, slopes in found], axis=1),
-        )
+        logs, slopes = zip(*(_diagonals(kernel._scaled(b, b)) for b in blocks), strict=True)
+        return np.concatenate(logs), np.concatenate(slopes, axis=1)
 
     def _inverses(self, X: Any) -> np.ndarray:
         """Return 1 / k(x, x), 0 where it is 0."""
@@ -176,6 +161,12 @@ class Normalized(Kernel):
 
     def __repr__(self) -> str:
         return f"normalize({self.kernel!r})"
+
+
+def _diagonals(scaled: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return log k(x, x) and its derivatives, from the values of one set of objects."""
+    log, slopes = scaled.logarithms()
+    return np.diagonal(log), np.diagonal(slopes, axis1=1, axis2=2)
 
 
 def normalize(kernel: Kernel) -> Normalized:

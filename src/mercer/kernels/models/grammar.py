@@ -162,7 +162,7 @@ class Grammar(SequenceKernel):
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         x = self._letters(X)
         z = x if X is Z else self._letters(Z)
-        slopes = _native.grammar_slopes(self.native_form(), x.token, x.start, z.token, z.start)
+        slopes = _native.sequence_slopes(self.native_form(), x.token, x.start, z.token, z.start)
         return {"independence": slopes[0], "mutation": slopes[1]}
 
     def _letters(self, X: list) -> Tokens:

@@ -88,7 +88,6 @@ class PairHMM(AlphabetKernel):
     end: float = 0.01
 
     _fixed: ClassVar[tuple[str, ...]] = ("background",)  # probabilities, which add up to 1
-    _differentiated: ClassVar[tuple[str, ...]] = ("mutation", "gap", "end")
     definiteness = PSD  # given the pairs, the sequences are independent and alike
     logarithmic = True  # probabilities of long sequences are too small for a number
 
@@ -136,7 +135,10 @@ class PairHMM(AlphabetKernel):
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         self._values(X, Z)  # refuses values that no number holds
-        return dict(zip(self._differentiated, self._scaled(X, Z).slopes(), strict=True))
+        return self._named(self._scaled(X, Z).slopes())
+
+    def _named(self, slopes: np.ndarray) -> dict[str, np.ndarray]:
+        return dict(zip(("mutation", "gap", "end"), slopes, strict=True))
 
     def _scaled(self, X: Any, Z: Any) -> Scaled:
         """Return values and derivatives, which need not be within the range of numbers."""

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from mercer import _native
 from mercer.objects.parameters import integer_from, parameter, positive
 from mercer.objects.vocabulary import Vocabulary
 
 from ..definiteness import PSD
-from .sequence_kernel import SequenceKernel, Tokens
+from .path_sums import Scaled
+from .sequence_kernel import SequenceKernel
 from .spectrum import check_weights
 
 
@@ -97,50 +99,27 @@ class Subsequence(SequenceKernel):
         return np.r_[np.zeros(int(self.n) - 1), 1.0]
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        self._values(X, Z)  # refuses values that no number holds
+        return self._named(self._scaled(X, Z).slopes())
+
+    def _named(self, slopes: np.ndarray) -> dict[str, np.ndarray]:
+        return {"decay": slopes[0]} | ({} if self.weights is None else {"weights": slopes[1:]})
+
+    def _scaled(self, X: Any, Z: Any) -> Scaled:
+        """Return values and derivatives, which need not be within the range of numbers."""
         vocabulary = Vocabulary()
-        columns = self.encode(Z, vocabulary)
+        z = self.encode(Z, vocabulary)
         vocabulary.fix()
-        rows = columns if X is Z else self.encode(X, vocabulary)
-        lengths = np.diff(columns.start)
-        z = np.full((len(lengths), max(int(lengths.max()), 1)), -2, dtype=np.int64)
-        z[np.arange(z.shape[1]) < lengths[:, None]] = columns.token
-        decay, weights = float(self.decay), self._all_weights()
-        slopes = [_slopes(x, z, decay, weights) for x in _split(rows)]
-        gradient = {"decay": np.array(slopes)}
-        if self.weights is not None:
-            single = np.eye(int(self.n))
-            gradient["weights"] = np.stack([self._with(weights=w)._values(X, Z) for w in single])
-        return gradient
+        x = z if X is Z else self.encode(X, vocabulary)
 
+        def logarithms(weights: np.ndarray) -> np.ndarray:
+            form = ("subsequence", float(self.decay), weights, True)
+            return _native.sequence_slopes(form, x.token, x.start, z.token, z.start)
 
-def _slopes(x: np.ndarray, z: np.ndarray, decay: float, weights: np.ndarray) -> np.ndarray:
-    """Return the derivatives by the decay of the values of one sequence with others.
-
-    The recursion of the class with its derivative, token after token of `x` and for all lengths at
-    once. R and D are running sums along the two sequences, y_j = x_j + decay y_{j-1}, whose
-    derivatives are running sums of x_j' + y_{j-1}.
-    """
-    from scipy.signal import lfilter  # slow to import, and only derivatives need it
-
-    count, size = z.shape
-    found = np.zeros((2, len(weights), count))  # sums over all matches, and of their derivatives
-    # D_{l-1}(i - 1, j - 1) and its derivative; a subsequence of length 1 continues the empty one.
-    above = np.zeros((2, len(weights), count, size))
-    above[0, 0] = 1.0
-    below = np.zeros((2, len(weights), count, size))  # D_l(i, j) and its derivative
-    for token in x:
-        runs = above * (token == z)
-        found += runs.sum(axis=3)
-        runs[0] = lfilter([1.0], [1.0, -decay], runs[0], axis=2)
-        runs[1, ..., 1:] += runs[0, ..., :-1]
-        runs[1] = lfilter([1.0], [1.0, -decay], runs[1], axis=2)
-        below[1] = runs[1] + decay * below[1] + below[0]
-        below[0] = runs[0] + decay * below[0]
-        above[:, 1:, :, 1:] = below[:, :-1, :, :-1]
-    lengths = np.arange(1, len(weights) + 1)
-    matches, slopes = weights[:, None] * found
-    return 2 * lengths * decay ** (2 * lengths - 1) @ matches + decay ** (2 * lengths) @ slopes
-
-
-def _split(tokens: Tokens) -> list[np.ndarray]:
-    return np.split(tokens.token, tokens.start[1:-1])
+        value, slope = logarithms(self._all_weights())
+        single = [] if self.weights is None else [logarithms(w)[0] for w in np.eye(int(self.n))]
+        logs = np.stack([value, value, *single])
+        scale = np.maximum(logs.max(axis=0), np.finfo(float).min)  # -infinity is that of 0
+        numbers = np.exp(logs - scale)
+        numbers[1] *= slope / float(self.decay)
+        return Scaled(scale, numbers)

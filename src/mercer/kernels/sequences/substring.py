@@ -9,6 +9,7 @@ import numpy as np
 from mercer.objects.parameters import integer, integer_from, parameter, positive
 
 from ..definiteness import PSD
+from .path_sums import Scaled
 from .sequence_kernel import SequenceKernel
 from .spectrum import Spectrum
 
@@ -74,12 +75,27 @@ class Substring(SequenceKernel):
         return ("substring", float(self.decay), int(self.min_length), longest, logarithms)
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
-        slopes = np.zeros((len(X), len(Z)))
+        self._values(X, Z)  # refuses values that no number holds
+        return self._named(self._scaled(X, Z).slopes())
+
+    def _named(self, slopes: np.ndarray) -> dict[str, np.ndarray]:
+        return {"decay": slopes[0]}
+
+    def _scaled(self, X: Any, Z: Any) -> Scaled:
+        """Return values and derivatives, divided by the largest power of the decay in them."""
+        decay, shortest = float(self.decay), int(self.min_length)
         last = max(map(len, Z))
         last = last if self.max_length is None else min(int(self.max_length), last)
-        for p in range(int(self.min_length), last + 1):
+        largest = np.full((len(X), len(Z)), shortest)
+        numbers = np.zeros((2, len(X), len(Z)))
+        for p in range(shortest, last + 1):
             common = Spectrum(p)._values(X, Z)
-            if not common.any():
+            found = common > 0  # of every longer substring, a shorter one is common too
+            if not found.any():
                 break
-            slopes += 2 * p * float(self.decay) ** (2 * p - 1) * common
-        return {"decay": slopes}
+            if decay > 1.0:
+                numbers[:, found] *= decay**-2.0 if p > shortest else 1.0
+                largest[found] = p
+            factor = 1.0 if decay > 1.0 else decay ** (2 * (p - shortest))
+            numbers += factor * common * np.array([1.0, 2 * p / decay])[:, None, None]
+        return Scaled(2.0 * np.log(decay) * largest, numbers)

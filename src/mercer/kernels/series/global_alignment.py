@@ -96,7 +96,6 @@ class GlobalAlignment(Kernel):
     band: int | None = None
 
     _objects = Objects(_WHAT, structured=True)
-    _differentiated = ("gamma",)
     definiteness = PSD  # kappa / (1 + kappa) is
     logarithmic = True  # values grow exponentially with the lengths
 
@@ -155,7 +154,10 @@ class GlobalAlignment(Kernel):
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         self._values(X, Z)  # refuses values that no number holds
-        return {"gamma": self._scaled(X, Z).slopes()[0]}
+        return self._named(self._scaled(X, Z).slopes())
+
+    def _named(self, slopes: np.ndarray) -> dict[str, np.ndarray]:
+        return {"gamma": slopes[0]}
 
     def _scaled(self, X: Any, Z: Any) -> Scaled:
         """Return values and derivatives, which need not be within the range of numbers."""

@@ -7,6 +7,7 @@ from typing import Any, Literal, overload
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
+from scipy.special import ndtri
 from sklearn.utils import check_random_state
 
 from mercer.kernels import Kernel
@@ -16,7 +17,7 @@ from mercer.objects.validation import count
 from ..conventions import MultiOutputMixin, RegressorMixin
 from ..errors import ParameterError
 from ..input_validation import check_several_targets
-from ..parameters import check_numbers, check_positive
+from ..parameters import check_fraction, check_numbers, check_positive
 from .covariance import Covariance, MercerCovariance, SklearnCovariance
 from .mean_basis import mean_basis
 from .posterior import predict_in_blocks
@@ -257,6 +258,54 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
         ]
         return np.hstack(parts)
 
+    def predict_interval(
+        self, X: Any, level: float = 0.9, include_noise: bool = True
+    ) -> tuple[Array, Array]:
+        """Return the central intervals of the predictive distribution, mean +- z std.
+
+        z is the quantile of the normal distribution at (1 + level) / 2. A new target is inside
+        with probability ``level`` if the model holds: the kernel with its hyper-parameters, and
+        normal noise. The hyper-parameters count as known, so intervals of few samples are somewhat
+        narrow; nothing is guaranteed for other distributions. :func:`mercer.plots.coverage` draws
+        the coverage on samples that were held out.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or objects
+            Objects.
+        level : float, default=0.9
+            Between 0 and 1.
+        include_noise : bool, default=True
+            Whether the interval is that of a new observation, with all its noise (alpha where it
+            is a number), or that of the latent function.
+
+        Returns
+        -------
+        lower, upper : arrays of shape (n_samples,) or (n_samples, n_targets)
+            The ends.
+
+        Examples
+        --------
+        >>> from mercer import GaussianProcessRegressor
+        >>> from mercer.kernels import RBF
+        >>> model = GaussianProcessRegressor(RBF(0.5), alpha=0.25, optimizer=None)
+        >>> low, high = model.fit([[0.0]], [1.0]).predict_interval([[0.0]], level=0.95)
+        >>> low.round(2), high.round(2)
+        (array([-0.51]), array([2.11]))
+        """
+        level = check_fraction("level", level)
+        mean, variance = self._observed(X, include_noise)
+        half = float(ndtri(0.5 + 0.5 * level)) * np.sqrt(variance)
+        return mean - half, mean + half
+
+    def _observed(self, X: Any, include_noise: bool = True) -> tuple[Array, Array]:
+        """Return means and variances of new observations, with alpha where it is a number."""
+        self._require_fit()
+        mean, std = self.predict(X, return_std=True, include_noise=include_noise)
+        extra = float(self.alpha) if include_noise and np.ndim(self.alpha) == 0 else 0.0
+        scale = self._y_train_std if mean.ndim == 2 else np.ravel(self._y_train_std)[0]
+        return mean, std**2 + extra * np.square(scale)
+
     def score_samples(self, X: Any, y: Any = None) -> Array:
         """Return the log predictive density of each target, or its expected value without targets.
 
@@ -273,11 +322,7 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
         array of shape (n_samples,) or (n_samples, n_targets)
             Log densities, with the noise of a new observation; alpha counts where it is a number.
         """
-        self._require_fit()
-        mean, std = self.predict(X, return_std=True)
-        extra = float(self.alpha) if np.ndim(self.alpha) == 0 else 0.0
-        scale = self._y_train_std if mean.ndim == 2 else np.ravel(self._y_train_std)[0]
-        variance = std**2 + extra * np.square(scale)
+        mean, variance = self._observed(X)
         if y is None:
             return -0.5 * (np.log(2.0 * np.pi * variance) + 1.0)
         y = check_several_targets(self, y, len(mean)).reshape(mean.shape)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, Self, overload
 
@@ -54,6 +55,7 @@ _FIRST = 4000  # samples of the first search where iterations are used
 _ROUGH, _FINE = 1e-6, 1e-13  # relative gaps of the iterations, in the search and at its end
 _PRECISION = 1e-6  # relative change of the evidence at which a search on estimates stops
 _LEAST = 1e-6  # share of noise in the diagonal below which iterations do not converge
+_KEPT = "the hyper-parameters of the first samples, which partial_fit keeps"
 _COPIES = 4  # of the covariance matrix: factor, inverse, weights, the best factor so far
 
 
@@ -153,7 +155,8 @@ class GaussianProcessRegressor(ProcessRegressor):
     certificate_ : Certificate
         Duality gap of the quadratic problem of the posterior mean at ``kernel_``;
         ``kkt_violation`` is the largest entry of the projected gradient of the objective, with
-        status "stationary", because the evidence is not concave.
+        status "stationary", because the evidence is not concave. See :meth:`partial_fit` for what
+        it says after further samples.
 
     Examples
     --------
@@ -420,7 +423,9 @@ class GaussianProcessRegressor(ProcessRegressor):
 
         `noise`: all of the diagonal that is not in `gram`.
         """
-        violation, status, n_iter = 0.0, "optimal", 0
+        violation, status, n_iter, assumes = 0.0, "optimal", 0, None
+        if found is None and self.optimizer is not None and len(self.theta_):
+            violation, assumes = math.nan, _KEPT
         if found is not None:
             violation = found.violation(
                 self.bounds_, lambda: self._value(self._covariance, gradient=True)[1]
@@ -429,24 +434,28 @@ class GaussianProcessRegressor(ProcessRegressor):
         if not noise.min() > 0.0:  # no finite price of an error: an interpolation
             nan = math.nan
             self.certificate_ = Certificate(
-                status, nan, nan, nan, nan, violation, n_iter=n_iter, seconds=seconds
+                status, nan, nan, nan, nan, violation, n_iter, seconds=seconds, assumes=assumes
             )
             return
         coef, basis_coef = self._posterior.coef, self._posterior.basis_coef
         problem = RidgeProblem(gram, self._targets, 1.0 / noise, 1.0, self._basis_values)
         solution = RidgeSolution(coef, basis_coef, self.solver_, n_iter, status)
         proof = Certificate.combine(certificates(problem, solution, seconds, None))
-        if found is not None:
-            proof = Certificate(
-                **(proof.to_dict() | {"status": status, "kkt_violation": violation})
+        if found is not None or assumes is not None:
+            proof = replace(
+                proof, status=status, kkt_violation=violation, assumes=assumes or proof.assumes
             )
         self.certificate_ = proof
 
     def partial_fit(self, X: Any, y: Any, alpha: Any = None) -> Self:
         """Append samples in O(n^2) operations each; hyper-parameters and scaling stay.
 
-        The certificate is that of the larger problem at these hyper-parameters. The covariance
-        matrix is factorised anew only where the new samples need jitter.
+        The first call is a fit: the hyper-parameters are optimised on its samples alone, so let
+        these be representative, or pass a kernel found elsewhere with ``optimizer=None``. After
+        later calls the certificate proves the posterior mean of all samples at these
+        hyper-parameters: ``assumes`` says that they were kept, and ``kkt_violation``, the slope of
+        the evidence, is NaN, since nothing computed it. Call ``fit`` to optimise them again. The
+        covariance matrix is factorised anew only where the new samples need jitter.
 
         Parameters
         ----------
@@ -460,7 +469,7 @@ class GaussianProcessRegressor(ProcessRegressor):
         Returns
         -------
         self : estimator
-            The estimator. The first call is a fit.
+            The estimator.
         """
         if "X_train_" not in self.__dict__:
             return self.fit(X, y)
