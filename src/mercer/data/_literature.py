@@ -1,4 +1,4 @@
-"""The sets on which the texts solve a machine by hand, point by point as they print them."""
+"""Worked examples of the textbooks: small data sets whose machines are solved by hand."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -29,19 +29,9 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEs
     _sparse_means_sparse = False
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Bind the kernel to the objects and choose the features.
+        """Bind the kernel to training objects, choose the features and return the transformer.
 
-        Parameters
-        ----------
-        X : objects
-            Training objects; for ``kernel="precomputed"`` their square kernel matrix.
-        y : ignored
-            Present for consistency.
-
-        Returns
-        -------
-        self : object
-            The fitted transformer.
+        `X`: the objects; for ``kernel="precomputed"`` their square kernel matrix. `y`: ignored.
         """
         check_shared(self)
         self._check_parameters()
@@ -54,7 +44,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEs
         """Reject parameters outside their range."""
 
     def _choose(self, kernel: Kernel, X: Any) -> Any:
-        """Set what the features of checked objects are made with, and their number."""
+        """Choose the features from checked objects, and set their number."""
         raise NotImplementedError(f"{type(self).__name__} chooses no features.")
 
     def approximation_error(

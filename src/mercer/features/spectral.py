@@ -96,11 +96,8 @@ def draw_frequencies(
             return _mixed([left, right], [a, b], rng), a + b
         case OnColumns():
             columns = positions(kernel.columns, d, None)
-            frequencies = np.zeros((n, d))
             drawn, mass = draw_frequencies(kernel.kernel, n, len(columns), rng)
-            for column, values in zip(columns, drawn.T, strict=True):
-                frequencies[:, column] += values
-            return frequencies, mass
+            return _at_columns(drawn, columns, d), mass
         case Power():
             exponent = int(kernel.exponent)
             powers = np.full(n, exponent)
@@ -175,11 +172,8 @@ def _over_distances(
             return left + _over_distances(kernel.right, gamma, n, d, rng)
         case OnColumns():
             columns = positions(kernel.columns, d, None)
-            frequencies = np.zeros((n, d))
             drawn = _over_distances(kernel.kernel, gamma, n, len(columns), rng)
-            for column, values in zip(columns, drawn.T, strict=True):
-                frequencies[:, column] += values
-            return frequencies
+            return _at_columns(drawn, columns, d)
     powers = rng.poisson(2.0 * gamma * _mass(kernel, d), n)
     return _summed(kernel, powers, d, rng)
 
@@ -193,6 +187,11 @@ def _summed(kernel: Kernel, terms: Any, d: int, rng: np.random.Generator) -> Arr
         more = terms > m
         total[more] += draw_frequencies(kernel, int(more.sum()), d, rng)[0]
     return total
+
+
+def _at_columns(drawn: Array, columns: list[int], d: int) -> Array:
+    """Return frequencies of d columns, given those of some of them; a column may occur twice."""
+    return drawn @ np.eye(d)[columns]
 
 
 def _mass(kernel: Kernel, d: int) -> float:

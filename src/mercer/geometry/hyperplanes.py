@@ -59,14 +59,10 @@ def functional_margin(w: ArrayLike, b: float, X: ArrayLike, y: ArrayLike) -> Arr
 
     Parameters
     ----------
-    w : array-like of shape (d,)
-        Normal vector of the hyperplane.
-    b : float
-        Its offset.
-    X : array-like of shape (n, d)
-        Points.
-    y : array-like of shape (n,)
-        Labels -1 or +1.
+    w, b : array-like of shape (d,) and float
+        Normal vector of the hyperplane, and its offset.
+    X, y : array-like of shape (n, d) and (n,)
+        Points, and their labels -1 or +1.
 
     Returns
     -------

@@ -55,10 +55,8 @@ def p_distance(X: ArrayLike, Z: ArrayLike, p: float = 2.0) -> Array:
 
     Parameters
     ----------
-    X : array-like of shape (n, d)
-        Rows x.
-    Z : array-like of shape (m, d)
-        Rows z.
+    X, Z : array-like of shape (n, d) and (m, d)
+        Rows x and z.
     p : float >= 1 or inf, default=2.0
         The exponent.
 
@@ -85,10 +83,8 @@ def weighted_inner(X: ArrayLike, Z: ArrayLike, weights: ArrayLike) -> Array:
 
     Parameters
     ----------
-    X : array-like of shape (n, d)
-        Rows x.
-    Z : array-like of shape (m, d)
-        Rows z.
+    X, Z : array-like of shape (n, d) and (m, d)
+        Rows x and z.
     weights : array-like of shape (d,)
         Positive weights w.
 

@@ -103,7 +103,7 @@ class Span:
         return self._combination(self.coordinates(f))
 
     def distance(self, Z: Any) -> Array | float:
-        """Return the distance to the span, the length of what a projection leaves out.
+        """Return the distance to the span: the norm of the residual of the projection.
 
         `Z`: objects, or an RKHSFunction, which has one distance. Those below about 1e-8 of the
         length are rounding.

@@ -65,7 +65,7 @@ def multiply(x: Bounded, y: Bounded) -> Bounded:
 
 
 def transform(x: Bounded, name: str, arguments: tuple[Any, ...]) -> Bounded:
-    """Return what an instruction of a program makes of single numbers."""
+    """Apply an instruction of a program to numbers with error bounds."""
     found = _INSTRUCTIONS[name](x, *arguments)
     # Neither infinity nor NaN bounds anything.
     return Bounded(found.value, np.where(np.isnan(found.error), np.inf, found.error))

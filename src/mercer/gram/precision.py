@@ -14,10 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import reduce
 from math import comb, inf, sqrt
 from typing import Any
 
 import numpy as np
+
+from mercer.numerics.profile_table import Table
 
 from .program import Leaf, Program
 
@@ -344,7 +347,6 @@ def _coordinates(rows: _Rows) -> _Bound:
 
 def run(code: tuple[tuple[Any, ...], ...], x: np.ndarray) -> np.ndarray:
     """Run the code of a function of one number, which ("leaf", 0) pushes, in its precision."""
-    number = x.dtype.type
     stack: list[np.ndarray] = []
     for name, *arguments in code:
         if name == "leaf":
@@ -355,39 +357,29 @@ def run(code: tuple[tuple[Any, ...], ...], x: np.ndarray) -> np.ndarray:
             top = stack.pop()
             stack[-1] = stack[-1] + top if name == "add" else stack[-1] * top
         else:
-            stack[-1] = _apply(name, arguments, stack[-1], number)
+            stack[-1] = _INSTRUCTIONS[name](stack[-1], *arguments)
     return stack[0]
 
 
-def _apply(name: str, arguments: list[Any], x: np.ndarray, number: Any) -> np.ndarray:
-    """Return the values of one instruction."""
-    if name in ("affine", "exp"):
-        y = x * number(arguments[0]) + number(arguments[1])
-        return np.exp(y) if name == "exp" else y
-    if name == "polynomial":
-        y = np.full_like(x, arguments[0][0])
-        for c in arguments[0][1:]:
-            y = y * x + number(c)
-        return y
-    if name == "table":
-        (table,) = arguments
-        values = table(x)
-        if number is np.float32:  # the pieces for single precision have an error of their own
-            values = values + table.pieces["float32"].error
-        return values.astype(number)
-    if name == "powi":
-        return x ** int(arguments[0])
-    if name == "power":
-        return np.maximum(x, number(0)) ** number(arguments[0])
-    if name == "log":
-        return np.log(np.maximum(x, np.finfo(number).tiny))
-    if name == "log1p":
-        return np.log1p(x)
-    if name == "at_least":
-        return np.maximum(x, number(arguments[0]))
-    if name == "sqrt":
-        return np.sqrt(np.maximum(x, number(0)))
-    if name == "reciprocal":
-        return number(1) / x
-    functions: dict[str, Callable[[np.ndarray], np.ndarray]] = {"cos": np.cos, "tanh": np.tanh}
-    return functions[name](x)
+def _read(x: np.ndarray, table: Table) -> np.ndarray:
+    """Return values of a table; its pieces for single precision have an error of their own."""
+    own = table.pieces["float32"].error if x.dtype == np.float32 else 0.0
+    return (table(x) + own).astype(x.dtype)
+
+
+# Numbers of Python take the precision of the array they meet.
+_INSTRUCTIONS: dict[str, Callable[..., np.ndarray]] = {
+    "affine": lambda x, a, b: x * a + b,
+    "exp": lambda x, a, b: np.exp(x * a + b),
+    "polynomial": lambda x, c: reduce(lambda y, a: y * x + a, c[1:], np.full_like(x, c[0])),
+    "table": _read,
+    "powi": lambda x, n: x**n,
+    "power": lambda x, p: np.maximum(x, 0.0) ** p,
+    "log": lambda x: np.log(np.maximum(x, np.finfo(x.dtype).tiny)),
+    "log1p": np.log1p,
+    "at_least": np.maximum,
+    "sqrt": lambda x: np.sqrt(np.maximum(x, 0.0)),
+    "reciprocal": lambda x: 1.0 / x,
+    "cos": np.cos,
+    "tanh": np.tanh,
+}

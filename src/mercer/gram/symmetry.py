@@ -66,12 +66,10 @@ def refuse_asymmetry(gram: Gram, columns: Any, positions: np.ndarray | None = No
 
     Parameters
     ----------
-    gram : Gram
-        The kernel matrix.
+    gram, positions : Gram, array of int
+        As for :func:`refuse_asymmetric_sample`.
     columns : array of int
         The objects that are compared with all.
-    positions : array of int, optional
-        The names of the objects in the error, by default their positions.
 
     Returns
     -------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from mercer.numerics.smallest_eigenvalue import (
     complement,
     dense_extreme,
     lanczos_extreme,
-    polynomial_basis,
+    orthonormal_polynomials,
 )
 from mercer.objects.parameters import real
 
@@ -136,7 +137,7 @@ def _conditionally(
     matrix: _Symmetric, tolerance: float, pair: np.ndarray | None
 ) -> tuple[Definiteness, float | None, float | None, Witness | None]:
     """Return the conditional definiteness of a matrix that is not positive semidefinite."""
-    constant = polynomial_basis(matrix.n)
+    constant = orthonormal_polynomials(matrix.n)
     if matrix.n == 1:
         return CPD, None, None, None  # no vector but 0 sums to zero
     first = matrix.extreme(constant)
@@ -145,7 +146,7 @@ def _conditionally(
         return CPD, first.smallest, None, None
     X = matrix.values.vectors()
     if X is not None:
-        linear = polynomial_basis(matrix.n, X)
+        linear = orthonormal_polynomials(matrix.n, X)
         if linear.shape[1] < matrix.n:
             second = matrix.extreme(linear)
             found = CPD2 if second.smallest >= -tolerance else INDEFINITE
@@ -185,12 +186,10 @@ class _Symmetric:
         """Return a witness made of some of the objects, if there is one."""
         K = self.values.rows(chosen)[:, chosen]
         K, errors = (K + K.T) / 2, self.errors.rows(chosen)[:, chosen]
-        basis = complement(polynomial_basis(len(chosen))) if order else None
+        basis = complement(orthonormal_polynomials(len(chosen))) if order else None
         found = prove(K, dense_extreme(K, basis).attained(), errors, order)
         if found is None:
             return None
         vector = np.zeros(self.n)
         vector[chosen] = found.vector
-        return Witness(
-            vector, found.value, found.upper_bound, found.entry_error, found.proof, order
-        )
+        return replace(found, vector=vector)

@@ -1,4 +1,4 @@
-"""Blocks of rows of the matrix that is inspected: of a kernel on objects, or given.
+"""The kernel matrix under inspection, in blocks of rows: of a kernel on objects, or given.
 
 Everything that asks about a kernel matrix asks through `KernelValues`, so that a kernel on many
 objects costs a few hundred rows of memory, and a matrix given by the user is taken as it is.

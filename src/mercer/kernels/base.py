@@ -572,8 +572,13 @@ class Kernel(Parametrised):
         return None
 
     def _normalized_gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray] | None:
-        """Return the derivatives of that kernel by the parameters of this one, if it has them."""
-        return None
+        """Return the derivatives of that kernel by the parameters of this one, if there is one."""
+        form = self._normalized_form()
+        return None if form is None else self._by_own_parameters(form._gradient(X, Z))
+
+    def _by_own_parameters(self, slopes: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Return derivatives by the parameters of `_normalized_form` as those by one's own."""
+        return slopes
 
     @property
     def _normalizes_without_norms(self) -> bool:

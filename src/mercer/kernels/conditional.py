@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import qr
 
+from mercer.numerics.symmetric_matrices import projected_matrix
 from mercer.objects.parameters import integer
 from mercer.objects.validation import count
 
@@ -81,10 +82,7 @@ def project_gram(K: np.ndarray, V: np.ndarray) -> np.ndarray:
     array([[ 0.5, -0.5],
            [-0.5,  0.5]])
     """
-    K, Q = np.asarray(K, dtype=np.float64), orthonormal(V)
-    KQ = K @ Q
-    half = KQ - 0.5 * Q @ (Q.T @ KQ)
-    return K - half @ Q.T - Q @ half.T
+    return projected_matrix(np.asarray(K, dtype=np.float64), orthonormal(V))
 
 
 def orthonormal(V: np.ndarray) -> np.ndarray:

@@ -245,7 +245,7 @@ def _takes_single_objects(function: Callable[[Any, Any], Any], A: Any, B: Any) -
 
 
 def require_callable(function: Any, name: str) -> None:
-    """Reject what cannot be called."""
+    """Reject a value that is not callable."""
     if not callable(function):
         raise TypeError(f"{name} must be callable; got {function!r}.")
 

@@ -197,7 +197,7 @@ def _finite(X: NDArray[Any]) -> bool:
 
 
 def forget_columns(machine: Any) -> None:
-    """Remove what an earlier fit noted of the columns."""
+    """Remove the names and the number of the columns of an earlier fit."""
     for name in ("feature_names_in_", "n_features_in_"):
         if hasattr(machine, name):
             delattr(machine, name)

@@ -86,7 +86,7 @@ def _ritz(alpha: list[float], beta: list[float]) -> tuple[np.ndarray, np.ndarray
     return scipy.linalg.eigh_tridiagonal(np.array(alpha), np.array(beta[: len(alpha) - 1]))
 
 
-def polynomial_basis(n: int, X: np.ndarray | None = None) -> np.ndarray:
+def orthonormal_polynomials(n: int, X: np.ndarray | None = None) -> np.ndarray:
     """Return an orthonormal basis of the constant and, with `X`, of linear functions on data."""
     columns = np.ones((n, 1))
     if X is not None:

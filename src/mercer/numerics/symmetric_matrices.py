@@ -30,6 +30,13 @@ def symmetric_matrix(matrix: Any, name: str) -> np.ndarray:
     return B
 
 
+def projected_matrix(K: np.ndarray, Q: np.ndarray) -> np.ndarray:
+    """Return (1 - QQ') K (1 - QQ') of a symmetric matrix, for orthonormal columns Q."""
+    KQ = K @ Q
+    half = KQ - 0.5 * Q @ (Q.T @ KQ)
+    return K - half @ Q.T - Q @ half.T
+
+
 def refuse_negative_direction(B: np.ndarray, name: str, form: str) -> None:
     """Reject a symmetric matrix that is not positive semidefinite, with a vector that shows it."""
     values, vectors = np.linalg.eigh(B)

@@ -1,4 +1,4 @@
-"""A cross-validated score as a function of parameters, for other people's optimisers."""
+"""A cross-validated score as a function of parameters, for optimisers of other libraries."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ class Values(NamedTuple):
 
 @dataclass(frozen=True)
 class Doubt:
-    """How far coefficients and values of models may be from what a proof needs.
+    """Errors of coefficients and values of models that a proof accounts for.
 
     `dual`: coefficients near those of the models that satisfy the constraints of the dual problem
     exactly. `error`: bounds on the errors of the values K beta. `size`: numbers r_i with abs(k(x_i,

@@ -31,10 +31,11 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from mercer.gram import Gram
+from mercer.numerics.symmetric_matrices import projected_matrix
 from mercer.objects.arrays import Array
 
 from .crossover import Crossover
-from .dense_system import DenseSystem, projected_matrix
+from .dense_system import DenseSystem
 from .interior_point import ITERATIONS, LARGE, Iterate
 from .interrupt import interrupted
 from .multipliers import choose_multipliers
@@ -197,7 +198,7 @@ class _Method(Crossover):
     # -- from an interior point to a feasible one ---------------------------------------------
 
     def zero(self) -> _Point | None:
-        """Return the point 0 if it is optimal: what is not regularised fits everything.
+        """Return the point 0 if it is optimal: unpenalised functions fit all targets.
 
         The iterations would take long to see it, for nothing is left to measure a gap by.
         """

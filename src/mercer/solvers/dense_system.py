@@ -96,13 +96,3 @@ class DenseSystem:
             return np.concatenate([np.where(W > 0.0, over * (over * g - p), there), dm]), step
 
         return solve
-
-
-def projected_matrix(K: Array, Q: Array) -> Array:
-    """Return (1 - QQ') K (1 - QQ').
-
-    `K`: A symmetric matrix. `Q`: orthonormal columns.
-    """
-    KQ = K @ Q
-    half = KQ - 0.5 * Q @ (Q.T @ KQ)
-    return K - half @ Q.T - Q @ half.T

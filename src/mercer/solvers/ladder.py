@@ -54,7 +54,7 @@ _SMALL_RANK = 64
 
 
 class Solver(Protocol):
-    """An optimiser: one a file, which says what it takes.
+    """The protocol of optimisers: which problems one accepts, and how it solves them.
 
     Examples
     --------

@@ -58,10 +58,8 @@ def hard_margin_primal_matrices(X: ArrayLike, y: ArrayLike) -> QuadraticProgram:
 
     Parameters
     ----------
-    X : array-like of shape (n, d)
-        Points.
-    y : array-like of shape (n,)
-        Labels -1 or +1.
+    X, y : array-like of shape (n, d) and (n,)
+        Points, and their labels -1 or +1.
 
     Returns
     -------
@@ -125,16 +123,12 @@ def hard_margin_lagrangian(
 
     Parameters
     ----------
-    w : array-like of shape (d,)
-        Normal vector of the hyperplane.
-    b : float
-        Its offset.
+    w, b : array-like of shape (d,) and float
+        Normal vector of the hyperplane, and its offset.
     alpha : array-like of shape (n,)
         Multipliers of the constraints.
-    X : array-like of shape (n, d)
-        Points.
-    y : array-like of shape (n,)
-        Labels -1 or +1.
+    X, y : array-like of shape (n, d) and (n,)
+        Points, and their labels -1 or +1.
 
     Returns
     -------

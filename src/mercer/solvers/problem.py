@@ -426,7 +426,7 @@ class Job(NamedTuple):
 
 @dataclass
 class Settings:
-    """When to stop and what may be used.
+    """Stopping criteria and resources of a solver.
 
     Parameters
     ----------

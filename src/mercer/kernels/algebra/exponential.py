@@ -64,8 +64,7 @@ class Exp(Kernel):
         # k(x, z) - k(x, x) / 2 - k(z, z) / 2 is minus half a squared distance.
         return OverFeatureSpace(self.kernel, 0.5)
 
-    def _normalized_gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
-        slopes = self._normalized_form()._gradient(X, Z)
+    def _by_own_parameters(self, slopes: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         return {name: slope for name, slope in slopes.items() if name != "gamma"}
 
     def __repr__(self) -> str:

@@ -171,11 +171,8 @@ class OnColumns(Kernel):
             return None
         return self._with(kernel=Normalized(self.kernel))
 
-    def _normalized_gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray] | None:
-        form = self._normalized_form()
-        if form is None:
-            return None
-        return {name.removeprefix("kernel__"): g for name, g in form._gradient(X, Z).items()}
+    def _by_own_parameters(self, slopes: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        return {name.removeprefix("kernel__"): slope for name, slope in slopes.items()}
 
     def map_features(self, X: Any, vocabulary: Vocabulary) -> Any:
         """Return the features of the selected columns; see :meth:`Kernel.map_features`."""

@@ -91,12 +91,9 @@ class Power(Kernel):
         psd = self.kernel.definiteness.is_psd  # so that k(x, x) >= 0
         return Normalized(self.kernel) ** int(self.exponent) if psd else None
 
-    def _normalized_gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray] | None:
-        form = self._normalized_form()
-        if form is None:
-            return None
+    def _by_own_parameters(self, slopes: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         # Power(Normalized(k)) and Power(k) differ by one level of names.
-        return {name.removeprefix("kernel__"): g for name, g in form._gradient(X, Z).items()}
+        return {name.removeprefix("kernel__"): slope for name, slope in slopes.items()}
 
     def __repr__(self) -> str:
         return f"{inside(self.kernel, 3)} ** {show(self.exponent)}"

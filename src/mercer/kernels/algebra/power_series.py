@@ -30,10 +30,6 @@ class ClosedForm(NamedTuple):
     slope: Callable[[np.ndarray], np.ndarray]  # the derivative, vectorised
 
 
-def _push_exp(builder: Builder) -> None:
-    builder.exp()
-
-
 def _push_cosh(builder: Builder) -> None:
     builder.exp()
     builder.dup()
@@ -63,7 +59,7 @@ def _push_log(builder: Builder) -> None:
 
 
 CLOSED_FORMS = {
-    "exp": ClosedForm(lambda n: 1.0 / factorial(n), inf, _push_exp, np.exp),
+    "exp": ClosedForm(lambda n: 1.0 / factorial(n), inf, lambda builder: builder.exp(), np.exp),
     "cosh": ClosedForm(lambda n: (1 - n % 2) / factorial(n), inf, _push_cosh, np.sinh),
     "sinh": ClosedForm(lambda n: (n % 2) / factorial(n), inf, _push_sinh, np.cosh),
     "geometric": ClosedForm(lambda n: 1.0, 1.0, _push_geometric, lambda t: (1.0 - t) ** -2),

@@ -120,12 +120,9 @@ class Product(Kernel):
             return None  # one norm for both factors costs less
         return Product(Normalized(self.left), Normalized(self.right))
 
-    def _normalized_gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray] | None:
-        form = self._normalized_form()
-        if form is None:
-            return None
+    def _by_own_parameters(self, slopes: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         # Its factors are one level of names deeper.
-        return {name.replace("__kernel", "", 1): g for name, g in form._gradient(X, Z).items()}
+        return {name.replace("__kernel", "", 1): slope for name, slope in slopes.items()}
 
     def __repr__(self) -> str:
         return f"{inside(self.left, 1)} * {inside(self.right, 2)}"

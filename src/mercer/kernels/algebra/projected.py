@@ -1,4 +1,4 @@
-"""A conditionally positive definite kernel without its polynomials: a positive semidefinite one."""
+"""Projection: a conditionally positive definite kernel made positive semidefinite."""
 
 from __future__ import annotations
 

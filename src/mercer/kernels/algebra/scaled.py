@@ -101,10 +101,8 @@ class Scaled(Kernel):
         return Normalized(self.kernel) if self.kernel._normalizes_without_norms else None
 
     def _normalized_gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray] | None:
-        form = self._normalized_form()
-        if form is None:
-            return None
-        return {"scale": np.zeros((count(X), count(Z)))} | form._gradient(X, Z)
+        slopes = super()._normalized_gradient(X, Z)
+        return None if slopes is None else {"scale": np.zeros((count(X), count(Z)))} | slopes
 
     def __repr__(self) -> str:
         # Level 2 keeps 2 * (k1 * k2) apart from (2 * k1) * k2, whose parameters differ.

@@ -128,17 +128,7 @@ class Grammar(SequenceKernel):
         return X
 
     def probabilities(self, X: Any) -> np.ndarray:
-        """Return the probabilities that the grammar derives sequences.
-
-        Parameters
-        ----------
-        X : list of sequences
-            Strings, bytes or lists of tokens.
-
-        Returns
-        -------
-        ndarray of shape (n_X,)
-            The probabilities, 0 for a sequence that the grammar does not derive.
+        """Return the probabilities that the grammar derives sequences, 0 where it does not.
 
         Examples
         --------

@@ -106,7 +106,7 @@ class PairHMM(AlphabetKernel):
         if self.emission is not None:
             _check_emission(self.emission, len(self.alphabet or ()))
         if self.background is not None:
-            _check_background(self.background, len(self.alphabet or ()))
+            _probabilities(self.background, (len(self.alphabet or ()),), "background", "letters")
 
     def validate(self, X: Any, against: Any = None) -> list:
         X = super().validate(X, against)
@@ -190,12 +190,18 @@ class PairHMM(AlphabetKernel):
         return kept * np.diag(q) + (1.0 - kept) * np.outer(q, q), q
 
 
-def _check_emission(emission: Any, n: int) -> None:
-    P = np.asarray(emission, dtype=np.float64)
-    if P.shape != (n, n):
-        raise ValueError(f"emission must have shape ({n}, {n}), by letters; got {P.shape}.")
+def _probabilities(values: Any, shape: tuple[int, ...], name: str, of: str) -> np.ndarray:
+    """Return a table of probabilities, or say what is wrong with it."""
+    P = np.asarray(values, dtype=np.float64)
+    if P.shape != shape:
+        raise ValueError(f"{name} must have shape {shape}, by letters; got {P.shape}.")
     if not np.isfinite(P).all() or P.min() < 0 or abs(P.sum() - 1.0) > 1e-6:
-        raise ValueError("emission must hold probabilities of pairs, which add up to 1.")
+        raise ValueError(f"{name} must hold probabilities of {of}, which add up to 1.")
+    return P
+
+
+def _check_emission(emission: Any, n: int) -> None:
+    P = _probabilities(emission, (n, n), "emission", "pairs")
     if not np.allclose(P, P.T, rtol=1e-10, atol=1e-15):
         raise ValueError("emission must be symmetric, or the kernel is not.")
     lowest = float(np.linalg.eigvalsh(P)[0])
@@ -204,11 +210,3 @@ def _check_emission(emission: Any, n: int) -> None:
             f"emission has the eigenvalue {lowest:.3g}; the kernel is positive semidefinite only "
             "if emission is, pi(a, b) = sum_c p(c) p(a|c) p(b|c)."
         )
-
-
-def _check_background(background: Any, n: int) -> None:
-    q = np.asarray(background, dtype=np.float64)
-    if q.shape != (n,):
-        raise ValueError(f"background must hold {n} numbers, by letters; got shape {q.shape}.")
-    if not np.isfinite(q).all() or q.min() < 0 or abs(q.sum() - 1.0) > 1e-6:
-        raise ValueError("background must hold probabilities of letters, which add up to 1.")

@@ -182,9 +182,8 @@ class SetPower(SetKernel):
         # log b times the measure of the intersection, less half of those of both sets
         return OverFeatureSpace(SetIntersection(self.weights), 0.5 * math.log(self.base))
 
-    def _normalized_gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
-        slope = self._normalized_form()._gradient(X, Z)["gamma"]
-        return {"base": 0.5 * slope / float(self.base)}
+    def _by_own_parameters(self, slopes: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        return {"base": 0.5 * slopes["gamma"] / float(self.base)}
 
 
 class Jaccard(SetKernel):

@@ -7,7 +7,6 @@ from math import inf, log2
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 
 from mercer.gram.coordinates import power
 from mercer.gram.program import Builder
@@ -18,8 +17,10 @@ from mercer.objects.validation import VECTORS, Objects, as_objects, count
 
 from ..base import Kernel
 from ..definiteness import PD, UNKNOWN, Definiteness
+from ..function import checked
 from ..stated_spectrum import DrawsFrequencies
 from .exponential import Exponential
+from .histogram import require_nonnegative
 from .laplacian import Laplacian
 from .rbf import RBF
 from .vector import VectorKernel
@@ -121,14 +122,8 @@ class DistanceKernel(DrawsFrequencies, VectorKernel):
 
     def check_domain(self, X: Any) -> None:
         """Reject negative entries for the chi-square distance; see the base class."""
-        if self.distance != "chi2":
-            return
-        values = X.data if sp.issparse(X) else X
-        if values.size and values.min() < 0:
-            raise ValueError(
-                f"the chi-square distance is defined on vectors without negative entries; got "
-                f"{values.min():.6g}. Use histograms or other counts."
-            )
+        if self.distance == "chi2":
+            require_nonnegative(X, "the chi-square distance")
 
     def validate(self, X: Any, against: Any = None) -> Any:
         if callable(self.distance):
@@ -209,15 +204,7 @@ class _Distance(Kernel):
     _given: ClassVar[bool] = True
 
     def tile(self, A: Any, B: Any) -> np.ndarray:
-        distances = np.asarray(self.function(A, B), dtype=np.float64)
-        if distances.shape != (count(A), count(B)):
-            raise ValueError(
-                f"{show(self.function)} must return an array of shape ({count(A)}, {count(B)}); "
-                f"got {distances.shape}."
-            )
-        if not (np.isfinite(distances).all() and (distances >= 0).all()):
-            raise ValueError(
-                f"{show(self.function)} returned a negative number, NaN or infinity; a distance "
-                "must be a finite number >= 0."
-            )
+        distances = checked(self.function(A, B), (count(A), count(B)), self.function)
+        if distances.min(initial=0.0) < 0.0:
+            raise ValueError(f"{show(self.function)} returned a negative number, no distance.")
         return distances

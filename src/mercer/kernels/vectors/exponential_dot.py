@@ -62,5 +62,5 @@ class ExponentialDot(GammaKernel):
         # g x.z - g |x|^2 / 2 - g |z|^2 / 2 = -(g / 2) |x - z|^2
         return RBF(0.5 * self._width())
 
-    def _normalized_gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
-        return {"gamma": 0.5 * self._normalized_form()._gradient(X, Z)["gamma"]}
+    def _by_own_parameters(self, slopes: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        return {"gamma": 0.5 * slopes["gamma"]}

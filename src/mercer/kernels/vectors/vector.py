@@ -89,7 +89,10 @@ class GammaKernel(VectorKernel):
         return float(self.gamma)
 
     def _has_positive_gamma(self) -> bool:
-        return isinstance(self.gamma, str) or bool(np.min(self.gamma) > 0)
+        gamma = self.gamma
+        return isinstance(gamma, str) or bool(
+            (gamma if type(gamma) is float else np.min(gamma)) > 0
+        )
 
 
 class RadialKernel(VectorKernel):

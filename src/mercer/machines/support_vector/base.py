@@ -205,7 +205,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
             self.intercept_ = self.intercept_ + (old - new)
 
     def _finish(self, fitting: Fitting, begin: float) -> None:
-        """Do what follows on a fit that began at a time: probabilities."""
+        """Complete a fit that began at a time, by the calibration of probabilities."""
 
     def _time_for_fit(self) -> float | None:
         """Return the seconds that the fit of the machine may take, None without a limit."""

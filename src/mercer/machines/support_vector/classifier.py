@@ -347,7 +347,7 @@ def _rows_at_once(n_classes: int) -> int:
 
 
 def _in_blocks(X: Any, rows: int, of: Callable[[Any], NDArray[Any]]) -> NDArray[Any]:
-    """Return what `of` makes of objects, asked for so many at a time."""
+    """Apply a function to objects in blocks of so many, and join the results."""
     n = count(X)
     if n <= rows:
         return of(X)

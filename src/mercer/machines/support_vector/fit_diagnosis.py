@@ -210,7 +210,7 @@ def _reached(machine: KernelMachine) -> str:
 
 
 def _why_stuck(machine: KernelMachine, fitting: Fitting) -> str:
-    """Return what keeps a fit from its tolerance that no limit stopped, and what to do."""
+    """Return the likely reason why a fit without limits missed its tolerance, and a remedy."""
     coef, largest = fitting.stack(fitting.coefs()), fitting.largest
     gram, models = fitting.gram, (fitting.tasks, fitting.betas())
     rounding = max(rounding_of_values(gram, *models, gram.dtype, machine.n_jobs))

@@ -98,7 +98,7 @@ class Scheme(ABC):
         return [self.values_at(matrix, kernel, rows).T for kernel in kernels]
 
     def sums(self, matrix: Array) -> Array:
-        """Return the sum over the rows of each task of what a matrix holds of them."""
+        """Return the sums of the entries of a matrix over the rows of each task."""
         return matrix.sum(axis=1)
 
 
@@ -265,7 +265,7 @@ class OneVsOne(Scheme):
         return [part[:, i] + part[:, j] for part in parts]
 
     def sums(self, matrix: Array) -> Array:
-        """Return the sum over the rows of each pair of what a matrix holds of them."""
+        """Return the sums of the entries of a matrix over the rows of each pair of classes."""
         parts = np.concatenate([matrix[:, of_class].sum(axis=1) for of_class in self.members])
         i, j = pair_places(len(self.members))
         return parts[i] + parts[j]

@@ -432,14 +432,14 @@ def predicting_precision(fitting: Fitting) -> str:
 
 
 def _rounding(fitting: Fitting) -> float:
-    """Return what the errors of float32 kernel values make of a violation, estimated once."""
+    """Return the effect of float32 rounding on the KKT violation, estimated once."""
     if fitting.rounding is None:
         fitting.rounding = _estimate(fitting)
     return fitting.rounding
 
 
 def _estimate(fitting: Fitting) -> float:
-    """Return what `_rounding` keeps.
+    """Estimate the effect of float32 rounding on the KKT violation.
 
     Where the largest k(x, x), which bounds all values of a positive semidefinite kernel, shows that
     it is less than the tolerance, that will do.

@@ -146,10 +146,10 @@ class Task:
         return np.array([width - intercept, -width - intercept])
 
     def settle(self, solution: Solution, gram: Any) -> None:
-        """Remove from a solution what a model cannot have.
+        """Bring a solution into the form of a model.
 
-        These are a margin that is rounding, a tube of negative width, and a coefficient on both
-        sides.
+        A margin that is rounding becomes 0, a tube has no negative width, and no row a coefficient
+        on both sides.
         """
         problem = self.problem
         if self.linear is not None:
