@@ -68,8 +68,16 @@ class TrainingSet:
     def radius(self, kernel: Any = None) -> float:
         """Radius of the smallest ball around the origin of feature space that holds all objects.
 
-        That is sqrt(max k(x_i, x_i)). `kernel` None is the space of the rows themselves; a kernel
-        with parameters that depend on data is bound to X.
+        Parameters
+        ----------
+        kernel : Kernel or None, default=None
+            Feature space; None is the space of the rows themselves (the linear kernel). A kernel
+            with parameters that depend on data is bound to X.
+
+        Returns
+        -------
+        float
+            sqrt(max k(x_i, x_i)).
 
         Examples
         --------

@@ -29,9 +29,19 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEs
     _sparse_means_sparse = False
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Bind the kernel to training objects, choose the features and return the transformer.
+        """Bind the kernel to the objects and choose the features.
 
-        `X`: the objects; for ``kernel="precomputed"`` their square kernel matrix. `y`: ignored.
+        Parameters
+        ----------
+        X : objects
+            Training objects; for ``kernel="precomputed"`` their square kernel matrix.
+        y : ignored
+            Present for consistency.
+
+        Returns
+        -------
+        self : object
+            The fitted transformer.
         """
         check_shared(self)
         self._check_parameters()

@@ -75,10 +75,21 @@ class KernelCenterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEs
         self.kernel = kernel
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Compute the means of the training values, and return the transformer.
+        """Compute the means of the training values.
 
-        `X`: the square training matrix, or the training objects of `kernel`. `y`: ignored.
-        `sample_weight`: weight k counts as k copies, weight 0 as none.
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_samples), or objects
+            The training matrix, or the training objects of `kernel`.
+        y : ignored
+            Present for consistency.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights; weight k counts as k copies, weight 0 as none.
+
+        Returns
+        -------
+        self : KernelCenterer
+            The fitted transformer.
         """
         data = self._enter(X)[0]
         X = data.X
@@ -91,10 +102,20 @@ class KernelCenterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEs
         return self
 
     def transform(self, X: Any, copy: bool = True) -> Array:
-        """Return the centred values between objects and the training objects, (n_X, n_samples).
+        """Return the centred values between objects and the training objects.
 
-        `X`: kernel values against all training objects, or objects. `copy`: whether a kernel matrix
-        that is given is left as it is; without a copy a float64 matrix is centred in place.
+        Parameters
+        ----------
+        X : array of shape (n_X, n_samples), or objects
+            Kernel values against all training objects, or objects.
+        copy : bool, default=True
+            Whether a kernel matrix that is given is left as it is. Without a copy a float64
+            matrix is centred in place, row block by row block.
+
+        Returns
+        -------
+        array of shape (n_X, n_samples)
+            The centred matrix.
         """
         X = self._objects(X)
         if not self.kernel_.pairwise:

@@ -30,9 +30,17 @@ def stated_transform(
     def spectral_density(self: Any, omega: Any, dimension: int | None = None) -> np.ndarray:
         """Return the Fourier transform of the kernel as a function of x - z.
 
-        `omega`: frequencies, of shape (n,) or (n, d); a number w means (w, 0, ..., 0). `dimension`:
-        d, where they are numbers; by default that of the kernel, or 1. The convention is that of
-        :func:`mercer.inspection.fourier_transform`.
+        Parameters
+        ----------
+        omega : float or array of shape (n,) or (n, d)
+            Frequencies; a number w means (w, 0, ..., 0).
+        dimension : int, optional
+            The dimension d, where `omega` holds numbers; by default that of the kernel, or 1.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The transform, in the convention of :func:`mercer.inspection.fourier_transform`.
         """
         self._require_bound("in the frequency domain")
         own = getattr(self, "dimension", None)
@@ -61,9 +69,17 @@ def stated_series(coefficients: Callable[[Any], Sequence[float]]) -> Callable[..
     """
 
     def fourier_coefficients(self: Any, n_terms: int) -> np.ndarray:
-        """Return the first `n_terms` coefficients of the kernel on the line as a series of cosines.
+        """Return the coefficients of the kernel on the line as a series of cosines.
 
-        See :func:`mercer.inspection.fourier_coefficients`.
+        Parameters
+        ----------
+        n_terms : int >= 1
+            How many to return.
+
+        Returns
+        -------
+        ndarray of shape (n_terms,)
+            a_0, a_1, ...; see :func:`mercer.inspection.fourier_coefficients`.
         """
         integer(n_terms, "n_terms", minimum=1)
         own = np.asarray(coefficients(self), dtype=np.float64)[:n_terms]

@@ -75,7 +75,15 @@ class PowerSpectrum:
     def kernel(self, mode: str = "covariance") -> FromFeatureMap:
         """Return the kernel that matches the spectrum.
 
-        `mode`: the rule, "covariance" or "coefficients"; see :func:`kernel_from_power_spectrum`.
+        Parameters
+        ----------
+        mode : {"covariance", "coefficients"}, default="covariance"
+            The rule; see :func:`kernel_from_power_spectrum`.
+
+        Returns
+        -------
+        FromFeatureMap
+            The kernel.
         """
         return kernel_from_power_spectrum(self.frequencies, self.power, mode)
 

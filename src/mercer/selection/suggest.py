@@ -120,7 +120,13 @@ class Suggestions(Sequence[Suggestion]):
         return self._items[0].kernel
 
     def estimator(self) -> SVC | SVR:
-        """Return an unfitted machine with the first kernel and the constant that went with it."""
+        """Return a machine with the first kernel and the constant that went with it.
+
+        Returns
+        -------
+        SVC or SVR
+            The machine, not fitted.
+        """
         first = self._items[0]
         machine: type[SVC] | type[SVR] = SVC if self.task == "classification" else SVR
         return machine(kernel=first.kernel).set_params(**first.parameters)

@@ -92,8 +92,23 @@ class Fisher(GenerativeKernel):
         r"""Return the Gaussian over the scores whose width the labels choose.
 
         :math:`\sigma` is the distance between the closest two objects of different label, and
-        :math:`\gamma = 1 / (2 \sigma^2)`. The kernel is bound to objects `X` with labels `y`, to
-        which the model is fitted if it is not.
+        :math:`\gamma = 1 / (2 \sigma^2)`.
+
+        Parameters
+        ----------
+        model : object with a method ``fisher_scores(X)``
+            The generative model; fitted to all of `X` if it is not fitted.
+        X : objects
+            Labelled objects.
+        y : array of shape (n_X,)
+            Their labels, at least two different ones.
+        metric : {"identity", "diagonal", "information"} or array, default="identity"
+            The matrix I.
+
+        Returns
+        -------
+        Fisher
+            A bound kernel.
         """
         scores = cls(model, metric).bind(X)
         features = scores.features(scores.validate(X))

@@ -128,7 +128,17 @@ class Grammar(SequenceKernel):
         return X
 
     def probabilities(self, X: Any) -> np.ndarray:
-        """Return the probabilities that the grammar derives sequences, 0 where it does not.
+        """Return the probabilities that the grammar derives sequences.
+
+        Parameters
+        ----------
+        X : list of sequences
+            Strings, bytes or lists of tokens.
+
+        Returns
+        -------
+        ndarray of shape (n_X,)
+            The probabilities, 0 for a sequence that the grammar does not derive.
 
         Examples
         --------

@@ -123,10 +123,21 @@ class HiddenMarkov(EstimatorParameters, BaseEstimator):
         return model
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Train the model on sequences of hashable symbols, and return it.
+        """Train the model.
 
-        `X`: strings, bytes, lists, tuples or arrays. `y`: ignored, for pipelines. `sample_weight`:
-        weight k counts as k copies, weight 0 as none.
+        Parameters
+        ----------
+        X : list of sequences
+            Strings, bytes, lists, tuples or arrays of hashable symbols.
+        y : ignored
+            For pipelines.
+        sample_weight : array of shape (n_samples,), optional
+            Weight k counts as k copies, weight 0 as none.
+
+        Returns
+        -------
+        self : HiddenMarkov
+            The fitted model.
         """
         self._check()
         X, weight = with_positive_weight(as_sequences(X, type(self).__name__), sample_weight)
@@ -212,9 +223,17 @@ class HiddenMarkov(EstimatorParameters, BaseEstimator):
           theta is small.
 
         Entries that are 0 are no parameters; their score is 0. Under the model the scores have
-        mean 0. None of the sequences `X` over the alphabet may be impossible. The columns of the
-        result, of shape (n_samples, n_parameters), are the tables of `scored` in the order p, A, B,
-        each row by row.
+        mean 0.
+
+        Parameters
+        ----------
+        X : list of sequences
+            Sequences over the alphabet of the model, none of them impossible.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_parameters)
+            The tables of `scored` in the order p, A, B, each row by row.
         """
         check_is_fitted(self)
         self._check()

@@ -65,10 +65,18 @@ class DelayEmbedding(TransformerMixin, EstimatorParameters, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """Return the vectors of a series of shape (n_times, n_channels).
+        """Return the vectors of a series.
 
-        One row of dimension * n_channels numbers for each time, the latest values first;
-        (dimension - 1) * delay rows less if incomplete ones are dropped.
+        Parameters
+        ----------
+        X : array of shape (n_times, n_channels)
+            A series, one row for each time.
+
+        Returns
+        -------
+        ndarray of shape (n_times, dimension * n_channels)
+            One row for each time, the latest values first; (dimension - 1) * delay rows less if
+            incomplete ones are dropped.
         """
         check_is_fitted(self)
         X = validated(self, X, reset=False, dtype=[np.float64, np.float32])

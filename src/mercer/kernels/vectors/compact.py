@@ -34,7 +34,19 @@ class CompactKernel(VectorKernel):
         rows is compared with those columns of the matrix that lie within the support. It is meant
         for sparse linear algebra, such as `scipy.sparse.linalg`; a machine takes the kernel itself
         and computes the tiles that it needs. A multiple of the kernel has the multiple of this
-        matrix, whose values are those of ``kernel(X, Z)`` to the last bit.
+        matrix.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_X, n_features)
+            As many rows as the matrix has.
+        Z : array or CSR matrix of shape (n_Z, n_features), optional
+            As many rows as the matrix has columns; by default those of `X`.
+
+        Returns
+        -------
+        CSR array of shape (n_X, n_Z), float64
+            The same values as ``kernel(X, Z)``, to the last bit.
 
         Examples
         --------

@@ -114,8 +114,17 @@ class Periodized(DrawsFrequencies, VectorKernel):
         .. math:: a_0 = \frac{\sqrt{2\pi}}{T} F[k](0), \quad
                   a_n = \frac{2\sqrt{2\pi}}{T} F[k]\!\left(\frac{2\pi n}{T}\right) ,
 
-        in closed form where k states its transform, by numerical integration where it does not. The
-        array holds the first `n_terms`; see :func:`mercer.inspection.fourier_coefficients`.
+        in closed form where k states its transform, by numerical integration where it does not.
+
+        Parameters
+        ----------
+        n_terms : int >= 1
+            How many to return.
+
+        Returns
+        -------
+        ndarray of shape (n_terms,)
+            a_0, a_1, ...; see :func:`mercer.inspection.fourier_coefficients`.
         """
         integer(n_terms, "n_terms", minimum=1)
         self._require_bound("in the frequency domain")
