@@ -210,6 +210,13 @@ def test_derivatives_of_normalised_kernels_whose_values_are_no_numbers(kernel, d
         )
 
 
+def test_derivatives_of_short_sequences_are_slopes():
+    X, step = ["abab", "abba"], 1e-6
+    above, below = (normalize(Subsequence(3, 1.5 + s))(X) for s in (step, -step))
+    slopes = normalize(Subsequence(3, 1.5)).gradient(X)["kernel__decay"]
+    np.testing.assert_allclose(slopes, (above - below) / (2 * step), atol=1e-8)
+
+
 def test_a_machine_learns_from_long_strings_under_a_large_decay():
     rng = np.random.default_rng(3)
     X = ["".join(rng.choice(list(letters), 700)) for letters in ("aab", "abb") for _ in range(6)]
