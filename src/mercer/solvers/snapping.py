@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from mercer.objects.arrays import Array
 
 from .problem import DualProblem, Solution
+from .rounding import UNIT
 
 # Distance to a bound, relative to the largest size that the variable can have or has. Of many
 # variables the sum is rounded by more, and one of them has to make up for it.
@@ -41,7 +42,9 @@ def snap_to_bounds(
     for problem, solution in zip(problems, solutions, strict=True):
         end = start + len(solution.beta)
         if near[start:end].any() and solution.status in ("optimal", "stationary"):
-            _snap(problem, solution, unseen)
+            # No value sees the move, or rounding of the largest variable alone does as much to it.
+            rounding = UNIT * float(np.abs(solution.beta).max())
+            _snap(problem, solution, max(unseen, rounding))
         start = end
 
 
