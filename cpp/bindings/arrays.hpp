@@ -61,6 +61,14 @@ nb::object array_of(const std::vector<T>& v) {
   return nb::cast(a);
 }
 
+/// Refuses the position of an object that is none of n.
+inline void require_object(Index i, Index n) {
+  if (i >= 0 && i < n) return;
+  const std::string text = "object " + std::to_string(i) + " is out of range: there are " +
+                           std::to_string(n) + ", counted from 0.";
+  throw nb::index_error(text.c_str());
+}
+
 /// A Python object that C++ threads may copy and drop without holding the interpreter lock.
 inline std::shared_ptr<nb::object> shared(nb::object o) {
   return std::shared_ptr<nb::object>(new nb::object(std::move(o)), [](nb::object* p) {

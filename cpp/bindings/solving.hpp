@@ -134,8 +134,7 @@ nb::list solve_python(const Evaluator<T>& kernel, std::shared_ptr<Objects<T>> ob
   std::vector<SubProblem> parsed;
   for (nb::handle h : problems) parsed.push_back(parse_problem(nb::cast<nb::dict>(h)));
   for (const SubProblem& p : parsed)
-    for (Index r : p.rows)
-      if (r < 0 || r >= objects->n) throw nb::index_error("problem row out of range");
+    for (Index r : p.rows) require_object(r, objects->n);
   Settings s = parse_settings(settings);
   Signals signals;
   s.interrupted = [&] { return signals(); };

@@ -47,8 +47,7 @@ void bind_type(nb::module_& m, const char* objects_name, const char* statistics_
       .def("take",
            [](const Builder& b, Array1<Index> index) {
              for (size_t i = 0; i < index.shape(0); ++i)
-               if (index.data()[i] < 0 || index.data()[i] >= b.objects->n)
-                 throw nb::index_error("index out of range");
+               require_object(index.data()[i], b.objects->n);
              Builder out(0);
              out.objects = b.objects->take(index.data(), static_cast<Index>(index.shape(0)));
              return out;

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 from mercer import SVC, SVR, NuSVC, OneClassSVM
 from mercer.capacity import leave_one_out, loo_estimates
 from mercer.capacity.loo_exact import TITLES
+from mercer.kernels import RBF, Linear
 
 TOY = np.array([[0.0, 0.0], [2.0, 2.0], [2.0, 0.0], [3.0, 0.0]])
 LABELS = np.array([-1, -1, 1, 1])
@@ -245,3 +247,18 @@ def test_the_only_row_cannot_be_left_out():
     model = SVR().fit(X, y, sample_weight=weight)
     with pytest.raises(ValueError, match="two rows of positive weight"):
         leave_one_out(model, X, y, weight)
+
+
+def test_specks_of_rounding_choose_no_end_of_an_interval_of_intercepts():
+    X = [[9999.5980040468, 10000.554779623002], [10001.269301845392, 9999.395138265585]]
+    X += [[9999.403597922174, 9998.430109082236], [9999.948663173238, 10000.329335723418]]
+    X = np.array([*X, [9999.060949791987, 9999.806692056258]])
+    y = [0.16138499645191579, -0.9777254790292019, 0.26207800099346096, 0.06117097158574397]
+    y = np.array([*y, 0.6661623845420136])
+    model = SVR(kernel=RBF(2.0) + 0.1 * Linear(), C=0.2799926822906102, tol=1e-8).fit(X, y)
+    found = leave_one_out(model, X, y)
+    for i in (2, 3):
+        others = np.arange(5) != i
+        alone = clone(model).fit(X[others], y[others])
+        assert alone.intercept_range_[0] < alone.intercept_range_[1]
+        assert found.losses[i] == pytest.approx((y[i] - alone.predict(X[[i]])[0]) ** 2, abs=1e-6)

@@ -77,7 +77,7 @@ def test_a_mask_is_an_index() -> None:
         gram.take(mask[:5])
     with pytest.raises(ValueError, match="positions or a mask"):
         gram.take([0.5])
-    with pytest.raises(IndexError, match="out of range"):
+    with pytest.raises(IndexError, match=f"object {N} is out of range: there are {N}"):
         gram.take([N])
 
 

@@ -231,6 +231,7 @@ class Interpolation(KernelRegressor):
         return EpsilonInsensitive(0.0)
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_the_advice_for_targets_out_of_reach_is_about_parameters_that_exist() -> None:
     X, y = [[0.0], [0.0], [1.0]], [0.0, 1.0, 2.0]
     with pytest.raises(NotSeparableError, match=r"within epsilon .* finite C, a larger epsilon or"):

@@ -38,7 +38,7 @@ def largest_norm(problem: Problem, gram: Any) -> float:
     """Return the norm beyond which no function is taken to exist; infinite where losses are."""
     if not problem.unbounded:
         return np.inf
-    radius = np.sqrt(max(largest_square(gram), 1e-300))
+    radius = math.sqrt(max(largest_square(gram), 1e-300))
     return max(float(np.ptp(problem.y)), 1e-300) / (SMALLEST_MARGIN * radius)
 
 
@@ -111,8 +111,9 @@ class HardTube:
 
 def _scaled(problem: Problem, beta: Array, values: Array) -> tuple[float, float]:
     """Return the best scale of beta along its ray and the bound on the norm of f."""
-    gain = -float(problem.loss.conjugate(problem.y, beta, np.full(len(beta), np.inf)).sum())
-    norm2 = max(float((beta * values).sum()), 0.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        gain = -float(problem.loss.conjugate(problem.y, beta, np.full(len(beta), np.inf)).sum())
+        norm2 = max(float((beta * values).sum()), 0.0)
     if not gain > 0.0:
         return 1.0, 0.0
     if not math.sqrt(norm2) > _NO_NORM * gain:  # also where the coefficients overflow

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from mercer.objects.arrays import Array
 
 from .problem import DualProblem, Solution
+from .rounding import UNIT
 
 # Distance to a bound, relative to the largest size that the variable can have or has. Of many
 # variables the sum is rounded by more, and one of them has to make up for it.
@@ -41,7 +42,9 @@ def snap_to_bounds(
     unseen = _UNSEEN * tol / max(float(gram.diag().max()), 1e-300)
     for k in np.unique(np.searchsorted(np.cumsum(sizes), used[near], side="right")):
         if solutions[k].status in ("optimal", "stationary"):
-            _snap(problems[k], solutions[k], unseen)
+            # No value sees the move, or rounding of the largest variable alone does as much to it.
+            rounding = UNIT * float(np.abs(solutions[k].beta).max())
+            _snap(problems[k], solutions[k], max(unseen, rounding))
 
 
 def _places(problem: DualProblem) -> tuple[Array, ...]:

@@ -42,8 +42,9 @@ def refuse_infeasible(machine: KernelMachine, fitting: Fitting) -> None:
         rows = np.arange(len(beta)) if task.rows is None else task.rows
         first, second = np.flatnonzero(beta > 0.0), np.flatnonzero(beta < 0.0)
         total = max(float(beta[first].sum()), -float(beta[second].sum()), 1e-300)
-        norm2 = max(proof.dot(beta, solution.values), 0.0)
-        distance = np.sqrt(norm2) / total
+        # An unbounded dual may have grown until products of it overflow.
+        norm2 = max(proof.dot(beta / total, solution.values / total), 0.0)
+        distance = math.sqrt(norm2)
         combinations = [
             ConvexCombination(
                 rows[side] if fitting.data.kept is None else fitting.data.kept[rows[side]],
