@@ -304,12 +304,21 @@ class _Broken(BaseEstimator):
         return X
 
 
+def _broken_kernel(A, B):
+    raise RuntimeError("of the user's")
+
+
 def test_errors_of_users_code_are_reported_and_defects_raised(monkeypatch):
     X, y = _iris()
     grid = {"svc__C": [1.0, 10.0]}
     search = GridSearchCV(make_pipeline(_Broken(), SVC()), grid, cv=3, error_score="raise")
     with pytest.raises(RuntimeError, match="of the user's"):
         search.fit(X, y)
+    kernels = [RBF(0.5), _broken_kernel, Polynomial(200, 1.0, 1.0)]  # the last one overflows
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = GridSearchCV(SVC(), {"kernel": kernels}, cv=3).fit(1e8 * X, y)
+    np.testing.assert_array_equal(np.isnan(found.cv_results_["mean_test_score"]), [0, 1, 1])
     monkeypatch.setattr(sharing, "take", None)  # a defect of this package
     with pytest.raises(TypeError, match="not callable"):
         GridSearchCV(SVC(), {"C": [1.0, 10.0]}, cv=3).fit(X, y)

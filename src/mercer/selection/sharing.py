@@ -535,8 +535,18 @@ class SharedFits:
         self, batch: list[_Matrix], time_limit: float | None
     ) -> Iterator[tuple[Request, Answer]]:
         begin = perf_counter()
-        values = [self._values(k, matrix) for k, matrix in enumerate(batch)]
-        jobs = [(k, job) for k, matrix in enumerate(batch) for job in matrix.jobs]
+        values: list[tuple[Single, Single]] = []
+        jobs: list[tuple[int, _Job]] = []
+        for matrix in batch:
+            high, low = self._values(len(values), matrix)
+            if not np.isfinite(high.diagonal()).all():
+                reason = "kernel values exceed the range of single precision"
+                self.refused += [(r, reason) for job in matrix.jobs for r in job.requests]
+                continue
+            jobs += [(len(values), job) for job in matrix.jobs]
+            values.append((high, low))
+        if not jobs:
+            return
         limit = None if time_limit is None else max(time_limit - (perf_counter() - begin), 1e-3)
         settings = replace(_settings_of(batch), n_jobs=self.n_jobs, time_limit=limit)
         paths = [(k, job.path.native) for k, job in jobs]
@@ -586,7 +596,14 @@ class SharedFits:
         if perf_counter() >= end:
             return
         begin = perf_counter()
-        K = stored.domain.gram(stored.kernel).tile(n_jobs=self.n_jobs)
+        try:
+            K = stored.domain.gram(stored.kernel).tile(n_jobs=self.n_jobs)
+        except Exception as error:  # of a kernel of the user's, which a plain fit raises again
+            if stored_values.is_defect(error):
+                raise
+            reason = f"the kernel matrix cannot be computed ({error})"
+            self.refused += [(request, reason) for _, some, _ in stored.jobs for request in some]
+            return
         once = (perf_counter() - begin) / sum(len(requests) for _, requests, _ in stored.jobs)
         for split, requests, machines in stored.jobs:
             first, rows = requests[0], split.train_places
