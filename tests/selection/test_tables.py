@@ -91,8 +91,8 @@ def test_every_group_of_columns_gets_kernels_of_its_own(table):
         assert terms[str(named[4])].kernel == SAME
         for term in terms.values():  # all of one weight
             assert 0.45 < term.bind(table).diag(table).mean() < 2.2
-    assert sum(isinstance(kernel, Product) for kernel in found) == 1
-    assert len(found) == 5 + 3 + 8 + 1  # alone; the best two, three, four; all; the product
+    assert sum(isinstance(kernel, Product) for kernel in found) == 1 + 3
+    assert len(found) == 5 + 3 + 8 + 1 + 3  # alone; best two, three, four; all; product; Gaussians
 
 
 def test_a_table_is_learned_and_predicted_whole():

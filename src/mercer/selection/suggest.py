@@ -179,7 +179,7 @@ def suggest(
     The kind of the data (dense, sparse, histograms, strings, texts, sets, counts, series, a
     periodic target) decides which kernels are tried, distances in the data decide their widths.
     In a table every group of columns gets the kernels that suit it (numbers of similar scale,
-    categories, each column of texts or other objects), and these, their sums and a product are
+    categories, each column of texts or other objects), and these, their sums and products are
     tried. On a sample of the objects every kernel gets its centred alignment with the target and,
     the best aligned first, a cross-validated search over C, the one of :class:`GridSearchCV`, which
     binds the kernel to the training part of every fold. While time is left, the better half of the

@@ -24,7 +24,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from mercer.features.seeds import generator
-from mercer.kernels import Kernel
+from mercer.kernels import Kernel, Product
 from mercer.machines import SVC, SVR
 from mercer.objects.validation import count
 
@@ -388,8 +388,16 @@ def _has_gamma(kernel: Kernel) -> bool:
 
 
 def _widths(kernel: Kernel) -> list[Kernel]:
-    """Return kernels whose width is near that of one."""
-    if not _has_gamma(kernel):
+    """Return kernels whose width, or widths of factors, are near those of one."""
+    named = kernel.get_params(deep=isinstance(kernel, Product)).items()
+    gammas = {k: v for k, v in named if k.split("__")[-1] == "gamma" and _is_number(v)}
+    if not gammas:
         return [kernel]
-    gamma = float(kernel.gamma)  # type: ignore[attr-defined]
-    return [clone(kernel).set_params(gamma=gamma * factor) for factor in _FINE_WIDTHS]
+    return [
+        clone(kernel).set_params(**{k: (np.asarray(v) * f).tolist() for k, v in gammas.items()})
+        for f in _FINE_WIDTHS
+    ]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | list | tuple | np.ndarray)
