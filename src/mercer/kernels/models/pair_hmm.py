@@ -194,7 +194,9 @@ def _probabilities(values: Any, shape: tuple[int, ...], name: str, of: str) -> n
     """Return a table of probabilities, or say what is wrong with it."""
     P = np.asarray(values, dtype=np.float64)
     if P.shape != shape:
-        raise ValueError(f"{name} must have shape {shape}, by letters; got {P.shape}.")
+        raise ValueError(
+            f"{name} must have shape {shape}, by letters: {np.prod(shape)} numbers; got {P.shape}."
+        )
     if not np.isfinite(P).all() or P.min() < 0 or abs(P.sum() - 1.0) > 1e-6:
         raise ValueError(f"{name} must hold probabilities of {of}, which add up to 1.")
     return P
