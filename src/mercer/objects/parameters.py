@@ -312,6 +312,13 @@ class Parametrised:
 class EstimatorParameters:
     """Parameters of an estimator of scikit-learn, which `set_params` sets all or none of."""
 
+    @classmethod
+    @functools.cache
+    def _get_param_names(cls) -> list[str]:
+        # A signature takes long to read, and a search asks for it several times per candidate.
+        names: list[str] = super()._get_param_names()  # type: ignore[misc]
+        return names
+
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name; ``kernel__name`` reaches into the kernel.
 

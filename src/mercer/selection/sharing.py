@@ -20,7 +20,6 @@ Machines without such a path are fitted by their own solvers on parts of the sto
 
 from __future__ import annotations
 
-import copy
 import math
 import sys
 from collections import defaultdict
@@ -372,12 +371,12 @@ class SharedFits:
         """Return what distinguishes the fits of an estimator, or why it cannot share."""
         before, machine = final_step(estimator)
         try:
-            reason = refusal(copy.copy(machine))  # which poses a problem
+            reason = refusal(_copied(machine))  # which poses a problem
             if reason is not None:
                 return reason
             kernel = machine._resolved_kernel()
             others = dict(vars(machine))
-            follows = has_path(copy.copy(machine))
+            follows = has_path(_copied(machine))
             constants = ("C", "lam") if follows else stored_values.CONSTANTS
             for name in (*constants, *stored_values.OF_KERNELS):
                 others.pop(name, None)
@@ -394,7 +393,7 @@ class SharedFits:
     ) -> _Prepared:
         """Return the objects, the split and the bound kernel of fits."""
         request, machine = members[0]
-        machine = copy.copy(machine)
+        machine = _copied(machine)
         kernel = machine._resolved_kernel()
         domain = self._domain(where, request, machine, kernel, users)
         split = self._splits[where, id(request.train)]
@@ -416,7 +415,7 @@ class SharedFits:
         known = where, others, id(request.train), constants
         if known not in self._paths:
             machines = [m for _, m in members]
-            self._paths[known] = _path(copy.copy(machine), split, machines, request)
+            self._paths[known] = _path(_copied(machine), split, machines, request)
         return self._paths[known]
 
     def _domain(
@@ -482,7 +481,7 @@ class SharedFits:
             step, X_train = _transformed(step, X_train, y_train)
             X_test = step.transform(X_test)
         objects = check_training_objects(machine, X_train, kernel)
-        tested = check_training_objects(copy.copy(machine), X_test, kernel)
+        tested = check_training_objects(_copied(machine), X_test, kernel)
         y = machine._check_target(y_train, count(objects))
         own = None if weight is None else weight[request.train]
         kept = positive_rows(own)
@@ -696,7 +695,7 @@ class _Fit:
 def _path(machine: Any, split: _Split, machines: list[Any], request: Request) -> _Path:
     """Return the problems of machines that differ in C alone."""
     scheme, s = machine._pose(split.y_train, split.weight, len(split.inside), fitting=True)
-    batch, posed = scheme.batch(s), [copy.copy(m) for m in machines]
+    batch, posed = scheme.batch(s), [_copied(m) for m in machines]
     for m in posed:
         m._set_price(float(s.sum()))
     order = sorted(range(len(posed)), key=lambda k: float(posed[k].C_))
@@ -729,8 +728,17 @@ def _parameter_key(parameters: dict[str, Any]) -> Any:
     return joblib.hash(parameters)
 
 
-def _kernel_key(kernel: Kernel) -> str:
+def _copied(machine: Any) -> Any:
+    """Return a machine with the same parameters, before a fit; `copy` would compress them."""
+    other = object.__new__(type(machine))
+    other.__dict__.update(machine.__dict__)
+    return other
+
+
+def _kernel_key(kernel: Kernel) -> Any:
     """Return what tells kernels apart; functions that cannot be pickled by their identity."""
+    if all(v is None or isinstance(v, str | int | float) for v in vars(kernel).values()):
+        return type(kernel), _parameter_key(vars(kernel))
     try:
         return str(joblib.hash(kernel))
     except PicklingError:
