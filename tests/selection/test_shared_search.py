@@ -24,7 +24,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import make_scorer, mean_squared_error
 from sklearn.model_selection import GroupKFold, ShuffleSplit, StratifiedKFold
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from mercer import LSSVC, SVC, SVR, KernelRidge, NuSVC, NuSVR, OneClassSVM
 from mercer import selection as ours
@@ -389,6 +389,26 @@ def test_tables_that_a_transformer_makes_share_within_a_fold(form):
     machine = make_pipeline(scaled, SVC(kernel=kernel))
     found = ours.GridSearchCV(machine, grid, cv=3).fit(table, y).cv_results_
     apart = theirs.GridSearchCV(machine, grid, cv=3).fit(table, y).cv_results_
+    assert set(found["note"]) == {"shared"}
+    np.testing.assert_array_equal(found["mean_test_score"], apart["mean_test_score"])
+
+
+class _Frame(pd.DataFrame):
+    """A frame of another package than pandas, as geographic tables are."""
+
+    @property
+    def _constructor(self):
+        return _Frame
+
+
+def test_tables_of_a_subclass_of_frames_share():
+    rng = np.random.default_rng(1)
+    X = np.c_[rng.normal(size=(60, 2)), rng.integers(3, size=60)]
+    y = (X[:, 0] + X[:, 2] > 1.0).astype(int)
+    kernel = RBF(1.0).on_columns([0, 1]) + Categorical().on_columns(2)
+    machine = make_pipeline(FunctionTransformer(_Frame), SVC(kernel=kernel))
+    found = ours.GridSearchCV(machine, {"svc__C": [1.0, 10.0]}, cv=3).fit(X, y).cv_results_
+    apart = theirs.GridSearchCV(machine, {"svc__C": [1.0, 10.0]}, cv=3).fit(X, y).cv_results_
     assert set(found["note"]) == {"shared"}
     np.testing.assert_array_equal(found["mean_test_score"], apart["mean_test_score"])
 

@@ -20,7 +20,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from mercer.features.seeds import generator
 from mercer.gram import Gram
@@ -180,10 +179,4 @@ def _pooled(X: Any, Y: Any) -> Any:
         raise ValueError(
             f"X and Y must have the same columns; X has {widths[0]}, Y has {widths[1]}."
         )
-    if sp.issparse(X) or sp.issparse(Y):
-        return sp.vstack([sp.csr_array(X), sp.csr_array(Y)], format="csr")
-    if is_frame(X) and is_frame(Y):
-        return stacked(X, Y)
-    if hasattr(X, "to_numpy") or hasattr(X, "shape") or hasattr(Y, "shape"):
-        return np.concatenate([np.asarray(X), np.asarray(Y)])
-    return [*X, *Y]
+    return stacked(X, Y)

@@ -93,12 +93,16 @@ def select(X: Any, columns: Any, takes: Objects) -> Any:
 
 
 def stacked(X: Any, Y: Any) -> Any:
-    """Return the rows of two frames with the same columns as one frame, or as an array."""
-    library = sys.modules[type(X).__module__.partition(".")[0]]
-    if type(X) is type(Y) and hasattr(library, "concat"):
-        how = {"ignore_index": True} if hasattr(X, "iloc") else {"how": "vertical_relaxed"}
-        return library.concat([X, Y], **how)
-    return np.concatenate([X.to_numpy(), Y.to_numpy()])
+    """Return the objects of two collections of one kind, one after the other."""
+    if sp.issparse(X) or sp.issparse(Y):
+        return sp.vstack([X, Y], format="csr")
+    if not hasattr(X, "shape") and not hasattr(Y, "shape"):
+        return [*X, *Y]
+    library = _library(X)
+    if library is None or library is not _library(Y):
+        return np.concatenate([np.asarray(X), np.asarray(Y)])
+    how = {"ignore_index": True} if hasattr(X, "iloc") else {"how": "vertical_relaxed"}
+    return library.concat([X, Y], **how)
 
 
 def columns_of(X: Any) -> list[list[Any]]:
@@ -149,6 +153,12 @@ def _column(X: Any, columns: list[int]) -> list:
     if is_frame(X):
         return X[:, columns[0]].to_list()
     return X[:, columns[0]].tolist()
+
+
+def _library(X: Any) -> Any:
+    """Return pandas or polars for their frames and columns, also of subclasses, else None."""
+    roots = (kind.__module__.partition(".")[0] for kind in type(X).__mro__)
+    return next((sys.modules[root] for root in roots if root in ("pandas", "polars")), None)
 
 
 def _is_numeric(dtype: Any) -> bool:

@@ -10,13 +10,11 @@ of the grid, alpha are the coefficients that a fit determines.
 from __future__ import annotations
 
 import math
-from importlib import import_module
 from numbers import Real
 from time import perf_counter
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.utils import indexable
@@ -25,7 +23,7 @@ from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _check_method_params
 
 from mercer.objects.callers import warn_caller
-from mercer.objects.validation import count
+from mercer.objects.tables import stacked
 
 from .cost import Cost
 from .holdout import check_share, parts_of, selection_deviation
@@ -244,7 +242,7 @@ class HoldoutSearchCV(GridSearchCV):
             X_valid, y_valid = indexable(X_valid, y_valid)
             train, test = parts_of(n, (1 - tested, tested), labels, self.random_state)
             valid = n + np.arange(len(y_valid))
-            return _joined(X, X_valid), _joined(y, y_valid), train, valid, test
+            return stacked(X, X_valid), stacked(y, y_valid), train, valid, test
         share = check_share("valid_fraction", self.valid_fraction)
         if share + tested >= 1:
             raise ValueError(
@@ -289,17 +287,3 @@ class HoldoutSearchCV(GridSearchCV):
         if len(self.test_rows_):
             Xt, yt = _safe_split(model, X, y, self.test_rows_, rows)
             self.risk_test_ = float(cost.each(model, Xt, yt).mean())
-
-
-def _joined(first: Any, second: Any) -> Any:
-    """Return two collections of one kind as one."""
-    if hasattr(first, "iloc"):
-        concat: Any = import_module("pandas").concat
-        return concat([first, second])
-    if sp.issparse(first) or sp.issparse(second):
-        return sp.vstack([first, second], format="csr")
-    if isinstance(first, list) and isinstance(second, list):
-        return [*first, *second]
-    if count(first) and np.ndim(first) != np.ndim(second):
-        raise ValueError("training and validation data must be of the same kind.")
-    return np.concatenate([first, second])

@@ -21,7 +21,6 @@ Machines without such a path are fitted by their own solvers on parts of the sto
 from __future__ import annotations
 
 import math
-import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -54,7 +53,7 @@ from mercer.machines.support_vector.regressor import KernelRegressor
 from mercer.machines.support_vector.solving import settings_for
 from mercer.machines.support_vector.tasks import Batch
 from mercer.machines.weights import check_sample_weight, positive_rows
-from mercer.objects.tables import is_table
+from mercer.objects.tables import stacked
 from mercer.objects.validation import count, take
 from mercer.solvers import DualProblem, Settings
 from mercer.solvers.centring import centring
@@ -488,7 +487,7 @@ class SharedFits:
         train = np.arange(len(request.train)) if kept is None else kept
         by_class = train if y is None or y.ndim > 1 else train[np.argsort(y[train], kind="stable")]
         m = len(train)
-        objects = _stacked(take(objects, by_class), tested)
+        objects = stacked(take(objects, by_class), tested)
         split = _Split(request.train, request.test, X_train, X_test)
         split.y_train = None if y is None else y[by_class]
         split.inside, split.outside = np.arange(m), np.arange(m, m + len(request.test))
@@ -783,18 +782,6 @@ def _transformed(step: Any, X: Any, y: Any) -> tuple[Any, Any]:
     if hasattr(step, "fit_transform"):
         return step, step.fit_transform(X, y)
     return step.fit(X, y), step.transform(X)
-
-
-def _stacked(first: Any, second: Any) -> Any:
-    """Return the objects of two sets, one after the other."""
-    if sp.issparse(first):
-        return sp.csr_matrix(sp.vstack([first, second]))
-    if isinstance(first, np.ndarray):
-        return np.concatenate([first, second])
-    if is_table(first):
-        frames = sys.modules[type(first).__module__.partition(".")[0]]  # pandas or polars
-        return frames.concat([first, second])
-    return [*first, *second]
 
 
 def _terms(machine: Any, batch: Batch) -> dict[str, Array]:
