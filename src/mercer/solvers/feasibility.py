@@ -115,7 +115,7 @@ def with_sums(
     """
     sizes = segment_sizes(starts, len(units))
     # A free number has room for the whole correction, in both directions, on its side of 0.
-    some = np.flatnonzero(units)
+    some = np.flatnonzero(units != 0.0)
     owner = np.searchsorted(starts, some, side="right") - 1
     near, amount = units[some], np.abs(missing)[owner]
     free = (np.abs(near) > amount) & (upper[some] - near > amount) & (near - lower[some] > amount)

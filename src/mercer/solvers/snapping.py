@@ -33,10 +33,15 @@ def snap_to_bounds(
     `solutions` are changed in place. Large kernel values make small variables count.
     """
     beta = np.concatenate([solution.beta for solution in solutions])
-    used = np.flatnonzero(beta)  # others rest at a bound or kink
-    places = tuple(np.concatenate(part)[used] for part in zip(*map(_places, problems), strict=True))
+    used = np.flatnonzero(beta != 0.0)  # others rest at a bound or kink
+    places = [
+        np.concatenate([p.lower for p in problems]),
+        np.concatenate([p.upper for p in problems]),
+    ]
+    if any(problem.slope_right is not None for problem in problems):
+        places.append(np.concatenate([_kinks(problem) for problem in problems]))
     sizes = [len(solution.beta) for solution in solutions]
-    near = _near(places, beta[used], max(sizes))[0]
+    near = _near(beta[used], max(sizes), np.inf, *(place[used] for place in places))[0]
     if not near.any():
         return
     unseen = _UNSEEN * tol / max(float(gram.diag().max()), 1e-300)
@@ -47,23 +52,21 @@ def snap_to_bounds(
             _snap(problems[k], solutions[k], max(unseen, rounding))
 
 
-def _places(problem: DualProblem) -> tuple[Array, ...]:
-    """Return the bounds of variables, and the kinks of their costs, NaN for smooth ones."""
-    lower, upper, right = problem.lower, problem.upper, problem.slope_right
-    if right is None:
-        return lower, upper, np.full(len(lower), np.nan)
-    kink = np.zeros(len(lower)) if problem.kink is None else problem.kink
-    return lower, upper, np.where(problem.slope_left < right, kink, np.nan)
+def _kinks(problem: DualProblem) -> Array:
+    """Return the kinks of the costs of variables, NaN for smooth ones."""
+    if problem.slope_right is None:
+        return np.full(len(problem.lower), np.nan)
+    kink = 0.0 if problem.kink is None else problem.kink
+    return np.where(problem.slope_left < problem.slope_right, kink, np.nan)
 
 
 def _near(
-    places: tuple[Array, ...], beta: Array, n: int, unseen: float = np.inf
+    beta: Array, n: int, unseen: float, lower: Array, upper: Array, kink: Array | float = np.nan
 ) -> tuple[NDArray[np.bool_], Array]:
     """Return which variables are next to a bound or kink without being at one, and the place.
 
     They are nearer to it than `unseen`. `n`: how many variables a problem has.
     """
-    lower, upper, kink = places
     size = np.maximum(upper, -lower)
     close = max(_NEXT_TO_BOUND, n * np.finfo(np.float64).eps)
     # An unbounded variable is judged by its own size: it is next to nothing but 0.
@@ -76,7 +79,7 @@ def _near(
 
 def _snap(problem: DualProblem, solution: Solution, unseen: float) -> None:
     lower, upper, beta = problem.lower, problem.upper, solution.beta
-    near, place = _near(_places(problem), beta, len(beta), unseen)
+    near, place = _near(beta, len(beta), unseen, lower, upper, _kinks(problem))
     solution.beta = beta = np.where(near, place, beta)
     solution.fresh = False
     if problem.group is None:

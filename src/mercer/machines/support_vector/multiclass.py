@@ -266,7 +266,9 @@ class OneVsOne(Scheme):
 
     def sums(self, matrix: Array) -> Array:
         """Return the sums of the entries of a matrix over the rows of each pair of classes."""
-        parts = np.concatenate([matrix[:, of_class].sum(axis=1) for of_class in self.members])
+        begins = np.cumsum([0, *(len(of_class) for of_class in self.members[:-1])])
+        by_class = matrix.take(np.concatenate(self.members), axis=1)
+        parts = np.add.reduceat(by_class, begins, axis=1).T.ravel()
         i, j = pair_places(len(self.members))
         return parts[i] + parts[j]
 
@@ -311,7 +313,8 @@ def pair_coefficients(matrix: Array, members: Sequence[Any]) -> Array:
 
 def class_members(codes: NDArray[Any], n_classes: int) -> list[Rows]:
     """Return the positions of the rows of every class."""
-    order = np.argsort(codes, kind="stable")
+    short = np.int16 if n_classes <= np.iinfo(np.int16).max else codes.dtype
+    order = np.argsort(codes.astype(short), kind="stable")  # few digits are sorted fast
     ends = np.cumsum(np.bincount(codes, minlength=n_classes)).tolist()
     return [order[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True)]
 

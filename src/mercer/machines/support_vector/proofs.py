@@ -166,6 +166,7 @@ def _without_totals(
     excess, starts = loss.excess(y, f), begins
     some = None if everything or linear else _rows_that_count(loss, beta, excess, starts, errors)
     if some is not None:
+        terms = max(_largest(f0), *map(abs, intercepts))
         y, c, beta, f0, f, level = (a[some] for a in (y, c, beta, f0, f, level))
         rows, starts = some if rows is None else rows[some], np.searchsorted(some, starts)
     dual = tasks[0].problem.dual
@@ -177,7 +178,6 @@ def _without_totals(
     if some is not None:
         # Other rows have slopes beyond _CLEAR / 2 from the multiplier, and values near enough.
         off = np.abs(checked.ranges + np.array(intercepts)[:, None]).max() if intercept else 0.0
-        terms = max(map(_largest, [*values, np.array(intercepts)]))
         reach = _largest_ratio(error, size) * errors.size.max() + _UNITS * terms
         if not max(2.0 * off, reach) < _CLEAR:
             return _without_totals(tasks, solutions, values, errors, everything=True)

@@ -446,7 +446,7 @@ def _estimate(fitting: Fitting) -> float:
     """
     betas = fitting.betas()
     if fitting.gram.kernel.definiteness.is_psd:
-        norms = [math.sqrt(float(np.square(beta).sum())) for beta in betas]
+        norms = [math.sqrt(float(beta @ beta)) for beta in betas]
         bound = ERROR["float32"] * fitting.largest * max(norms)
         if bound <= fitting.settings.tol:
             return bound
