@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.decomposition import PCA
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -133,6 +134,8 @@ def test_a_pipeline_transforms_the_row_that_its_last_step_explains():
         assert found.label == pipeline.predict(X[:1])[0]
         assert np.array_equal(found.contributions, expected.contributions)
     assert explain(make_pipeline(model), X[0]).value == explain(model, X[0]).value
+    search = GridSearchCV(pipeline, {"svc__C": [1.0]}, cv=2).fit(X, Y)
+    assert explain(search, X[0]).value == explain(pipeline, X[0]).value
 
 
 def test_wrong_arguments_get_a_sentence():

@@ -373,6 +373,9 @@ def test_save_names_what_it_takes(tmp_path):
     found = mercer.selection.Tuning(SVC(), "classification", [], None, None, None, 0.0)
     with pytest.raises(TypeError, match=r"got Tuning\. Save its estimator"):
         mercer.save(found, tmp_path / "model")
+    search = GridSearchCV(SVC(), {"C": [1]}, cv=2).fit(X, Y)
+    with pytest.raises(TypeError, match=r"got GridSearchCV\. Save its best_estimator_"):
+        mercer.save(search, tmp_path / "model")
     with pytest.raises(TypeError, match="the model comes first, then the path"):
         mercer.save(str(tmp_path / "model"), SVC())
     assert not list(tmp_path.iterdir())

@@ -3,6 +3,8 @@ import builtins
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -198,6 +200,19 @@ def test_every_picture_of_a_machine_takes_a_pipeline():
     assert plots.posterior(process.fit(line, target)).get_xlabel() == "transformed x"
     ridge = make_pipeline(StandardScaler(), mercer.KernelRidgeCV(kernel="rbf")).fit(line, target)
     assert plots.penalty_path(ridge).get_xlabel() == "alpha"
+
+
+def test_the_best_pipeline_of_a_search_is_drawn_on_rows_with_missing_values():
+    X, y = rings(40, noise=0.05, random_state=0)
+    frame = pd.DataFrame(X, columns=["width", "height"])
+    frame.loc[3, "height"] = np.nan
+    filled = make_pipeline(SimpleImputer(), mercer.SVC())
+    search = GridSearchCV(filled, {"svc__C": [1.0, 10.0]}, cv=2).fit(frame, y)
+    for draw in (plots.decision_surface, plots.margin):
+        ax, best = draw(search, frame, y), draw(search.best_estimator_, frame, y)
+        assert ax.get_ylabel() == "height"
+        assert np.isfinite(ax.get_ylim()).all()
+        assert ax.get_ylim() == best.get_ylim()
 
 
 @pytest.mark.filterwarnings("error")

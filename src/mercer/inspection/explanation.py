@@ -144,9 +144,9 @@ def explain(model: Any, x: Any) -> Explanation:
 
     Parameters
     ----------
-    model : fitted machine or pipeline
+    model : fitted machine, pipeline or search
         A machine with an expansion, such as support vector and ridge machines, or a pipeline that
-        ends in one. Columns are then those that the last step sees.
+        ends in one. Columns are then those that the last step sees. Of a search, its best model.
     x : object
         One object: a row of numbers, a row of a frame, a string, or a set of one object.
 
@@ -167,6 +167,7 @@ def explain(model: Any, x: Any) -> Explanation:
     [(2, 6.0)]
     """
     names = None
+    model = getattr(model, "best_estimator_", model)
     if hasattr(model, "named_steps"):  # a pipeline
         if len(model) > 1:
             x, names = model[:-1].transform(_alone(x)), _names_before_last(model)

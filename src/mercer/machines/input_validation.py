@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 from mercer.kernels import Kernel
 from mercer.objects.arrays import Array
 from mercer.objects.tables import are_vectors, is_frame, is_table
-from mercer.objects.validation import not_finite, refuse_other_objects, take
+from mercer.objects.validation import refuse_other_objects, take, with_columns
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 _FEW = 10_000
@@ -125,7 +125,8 @@ def _check_rows(machine: Any, X: Any, *, reset: bool, sparse: bool) -> Any:
     plain = plain_rows(machine, X, reset=reset)
     if plain is not None:
         return plain
-    refuse_other_objects(X, f"the kernel of {type(machine).__name__}")
+    owner = f"the kernel of {type(machine).__name__}"
+    refuse_other_objects(X, owner)
     try:
         X = validate_data(
             machine,
@@ -138,7 +139,7 @@ def _check_rows(machine: Any, X: Any, *, reset: bool, sparse: bool) -> Any:
     except ValueError as error:
         if not reset and "features as input" in str(error) and _needed_columns(machine):
             raise ValueError(f"{error}{_needed_columns(machine)}") from None
-        raise not_finite(error, X) from None
+        raise with_columns(error, X, owner) from None
     if sp.issparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()

@@ -70,16 +70,16 @@ def differing_bits(array: np.ndarray, reference: np.ndarray) -> np.ndarray:
 
     Numbers that are equal, or nearly so, give zeros in most places, which compress.
     """
-    other = np.ascontiguousarray(np.broadcast_to(reference, array.shape))
-    return np.ascontiguousarray(array).view(np.uint64) ^ other.view(np.uint64)
+    return np.ascontiguousarray(array).view(np.uint64) ^ reference.view(np.uint64)
 
 
 def restored_bits(value: np.ndarray, reference: np.ndarray) -> np.ndarray:
     """Return what `differing_bits` was given; an array of floats, as older files hold it, as is."""
     if value.dtype != np.uint64:
         return value
-    other = np.ascontiguousarray(np.broadcast_to(reference, value.shape))
-    return (value ^ other.view(np.uint64)).view(np.float64)
+    bits = value.copy()
+    bits ^= reference.view(np.uint64)  # in place: never larger than what was stored
+    return bits.view(np.float64)
 
 
 # Preset dictionary of `deflated`: names and values that fitted models have. Part of the format of

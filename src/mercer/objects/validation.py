@@ -75,8 +75,6 @@ VECTORS = Objects(
 MATRIX = Objects("rows of a precomputed kernel matrix", pairwise=True)
 
 _NO_NUMBERS = "OUST"  # types of arrays that hold texts or other objects
-# How the types of columns that may hold texts begin.
-_TEXT = ("object", "str", "categor", "enum", "utf8")
 _TIMES = ("date", "time", "duration", "period")  # how the types of dates and durations begin
 _SHOWN_COLUMNS = 5  # in an error
 _OTHERS = (
@@ -114,7 +112,7 @@ def as_vectors(X: Any, owner: str) -> Any:
     try:
         X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
     except ValueError as error:
-        raise not_finite(error, X) from None
+        raise with_columns(error, X, owner) from None
     return canonical_rows(X) if sp.issparse(X) else X
 
 
@@ -245,25 +243,18 @@ def _as_numbers(X: list) -> Any:
 
 
 def refuse_other_objects(X: Any, owner: str) -> None:
-    """Reject texts, sets and counts where real vectors are needed, and say what takes them."""
+    """Reject texts, sets, counts and times instead of real vectors, and say what takes them."""
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         for i, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
             if str(dtype).lower().startswith(_TIMES):
                 raise _times(owner, f"the column {name!r} holds")
-            if not str(dtype).lower().startswith(_TEXT):
+            if not str(dtype).lower().startswith("object"):
                 continue
             column = X.iloc[:, i] if hasattr(X, "iloc") else X[name]
             first = next((value for value in column if not is_missing(value)), None)
             if isinstance(first, date | timedelta):
                 raise _times(owner, f"the column {name!r} holds")
-            if isinstance(first, str | bytes) and not stands_for_number(first):
-                raise _texts(owner, name, first)
         return
-    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUS":
-        for j in range(X.shape[1]):
-            first = next((value for value in X[:, j].tolist() if not is_missing(value)), None)
-            if isinstance(first, str | bytes) and not stands_for_number(first):
-                raise _texts(owner, j, first)
     if isinstance(X, np.ndarray) and (X.dtype.kind in "mM" or _begins_with_times(X)):
         raise _times(owner, "the array holds")
     if isinstance(X, str | bytes):
@@ -280,16 +271,6 @@ def refuse_other_objects(X: Any, owner: str) -> None:
             )
 
 
-def _texts(owner: str, column: Any, first: Any) -> ValueError:
-    """Return the error for a column of texts or of names of categories."""
-    return ValueError(
-        f"{owner} is defined on real vectors, and the column {column!r} holds texts such as "
-        f"{_shown(first)}. Give it a kernel of its own and combine the two, as in "
-        f"Categorical().on_columns({column!r}) + RBF().on_columns([...]): Categorical for names "
-        "of categories, TfIdf or Spectrum for other strings."
-    )
-
-
 def is_missing(value: Any) -> bool:
     """Return whether a value stands for none: None, NaN, NaT or NA."""
     try:
@@ -301,24 +282,38 @@ def is_missing(value: Any) -> bool:
 
 
 def validated(estimator: Any, X: Any, *args: Any, **settings: Any) -> Any:
-    """Return what `validate_data` of scikit-learn does; missing values are refused by columns."""
+    """Return what `validate_data` of scikit-learn does; errors name the columns."""
     from sklearn.utils.validation import validate_data
 
     try:
         return validate_data(estimator, X, *args, **settings)
     except ValueError as error:
-        raise not_finite(error, X) from None
+        owner = f"the kernel of {type(estimator).__name__}" if hasattr(estimator, "kernel") else ""
+        raise with_columns(error, X, owner) from None
 
 
-def not_finite(error: ValueError, X: Any) -> ValueError:
+def with_columns(error: ValueError, X: Any, owner: str) -> ValueError:
     """Return scikit-learn's error for values that are no numbers, with the columns they are in.
 
-    `error`: any error of its validation; one about something else is returned as it is.
+    `error`: any error of its validation; one about something else is returned as it is. `owner`:
+    the kernel that takes rows of numbers; "" where there is none to replace.
     """
     first = str(error).split("\n", 1)[0]
-    if len(getattr(X, "shape", ())) != 2 or not ("NaN" in first or "infinity" in first):
+    of_texts = "string" in first and owner
+    if not (of_texts or "NaN" in first or "infinity" in first):
+        return error
+    if isinstance(X, list | tuple):
+        X = np.array(X, dtype=object)
+    if len(getattr(X, "shape", ())) != 2:
         return error
     names = list(getattr(X, "columns", range(X.shape[1])))
+    if of_texts:
+        rows = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
+        for name, column in zip(names, rows.T, strict=True):
+            for value in column.tolist():
+                if isinstance(value, str | bytes) and not stands_for_number(value):
+                    return _texts(owner, name, value)
+        return error
     found = {name: n for name, n in zip(names, _not_finite_rows(X), strict=True) if n}
     if not found:
         return error
@@ -334,6 +329,16 @@ def not_finite(error: ValueError, X: Any) -> ValueError:
         "their own."
     )
     return ValueError(f"{first} Column{'s' * (len(found) > 1)} {shown}{more}. {remedy}")
+
+
+def _texts(owner: str, column: Any, value: str | bytes) -> ValueError:
+    """Return the error for a column of texts or of names of categories."""
+    return ValueError(
+        f"{owner} is defined on real vectors, and the column {column!r} holds texts such as "
+        f"{_shown(value)}. Give it a kernel of its own and combine the two, as in "
+        f"Categorical().on_columns({column!r}) + RBF().on_columns([...]): Categorical for names "
+        "of categories, TfIdf or Spectrum for other strings."
+    )
 
 
 def all_finite(X: Any) -> bool:

@@ -43,6 +43,7 @@ _PARTS = {
 }
 
 
+@functools.cache
 def part_class(name: str) -> Any:
     """Return the class of a part of fitted estimators, None for another name."""
     module = _PARTS.get(name)

@@ -76,7 +76,7 @@ def decision_surface(
     >>> ax = decision_surface(SVC().fit(X, y), X, y)
     >>> ax.figure.savefig("rings.png")  # doctest: +SKIP
     """
-    fitted(model)
+    model = fitted(model)
     points = dense_2d(X, columns=2, what="decision_surface")
     ax = new_axes(ax)
     model_at = in_frames(model, X)
@@ -134,7 +134,7 @@ def margin(model: Any, X: Any, y: Any, *, ax: Axes | None = None, resolution: in
     >>> margin(SVC(kernel="linear", C=10, tol=1e-6).fit(X, y), X, y).get_title()
     'margin 0.7071, 3 support vectors'
     """
-    fitted(model)
+    model = fitted(model)
     binary(model, "margin")
     points = dense_2d(X, columns=2, what="margin")
     ax = new_axes(ax)

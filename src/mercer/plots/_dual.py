@@ -39,7 +39,7 @@ def dual_coefficients(model: Any, *, ax: Axes | None = None) -> Axes:
     >>> dual_coefficients(SVC(kernel="linear", C=10, tol=1e-6).fit(X, y)).get_title()
     '3 support vectors among 4 points'
     """
-    fitted(model)
+    model = fitted(model)
     model = last_step(model)
     ax = new_axes(ax, figsize=(7.0, 3.2))
     heights = np.atleast_2d(model.alpha_).sum(axis=0)

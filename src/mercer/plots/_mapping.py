@@ -52,7 +52,7 @@ def feature_map(
     >>> X, y = rings(80, noise=0.05, random_state=0)
     >>> before, after = feature_map(SVC(kernel=FromFeatureMap(np.square), C=np.inf).fit(X, y), X, y)
     """
-    fitted(model)
+    model = fitted(model)
     binary(model, "feature_map")
     points = dense_2d(X, columns=2, what="feature_map")
     machine = last_step(model)

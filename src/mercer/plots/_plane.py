@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class Grid:
-    """A rectangle of points around the data."""
+    """A rectangle of points around the data; rows with a missing value have no place in it."""
 
     def __init__(self, points: Array, resolution: int, pad: float = 0.12) -> None:
-        low, high = points.min(axis=0), points.max(axis=0)
+        low, high = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
         border = pad * np.where(high > low, high - low, 1.0)
         self.axes = [
             np.linspace(a, b, resolution) for a, b in zip(low - border, high + border, strict=True)

@@ -58,7 +58,7 @@ def posterior(
     >>> X = np.linspace(0, 3, 8)[:, None]
     >>> axes = posterior(GaussianProcessRegressor(RBF(1.0), noise=0.01).fit(X, np.sin(X[:, 0])))
     """
-    fitted(model)
+    model = fitted(model)
     of_pipeline = last_step(model) is not model
     model = last_step(model)
     x = dense_2d(model.X_train_, columns=1, what="posterior")[:, 0]
@@ -110,7 +110,7 @@ def penalty_path(model: Any, *, ax: Axes | None = None) -> Axes:
     >>> X = np.linspace(0, 3, 30)[:, None]
     >>> axes = penalty_path(KernelRidgeCV(kernel="rbf").fit(X, np.sin(X[:, 0])))
     """
-    fitted(model)
+    model = fitted(model)
     model = last_step(model)
     ax = new_axes(ax)
     alpha, score = model.cv_results_["alpha"], np.asarray(model.cv_results_["score"])
@@ -164,7 +164,7 @@ def coverage(model: Any, X: Any, y: Any, *, n_levels: int = 39, ax: Axes | None 
     >>> model = GaussianProcessRegressor(RBF(0.5), noise=0.1).fit(X[:40], y[:40])
     >>> axes = coverage(model, X[40:], y[40:])
     """
-    fitted(model)
+    model = fitted(model)
     mean, variance = model._observed(X)
     y = np.asarray(y, dtype=np.float64)
     if mean.ndim != 1 or y.shape != mean.shape:

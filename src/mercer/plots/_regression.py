@@ -53,7 +53,7 @@ def tube(model: Any, X: Any, y: Any, *, ax: Axes | None = None, resolution: int 
     >>> X, y = noisy_sinc(60, random_state=0)
     >>> ax = tube(SVR(C=10, epsilon=0.1).fit(X, y), X, y)
     """
-    fitted(model)
+    model = fitted(model)
     points = dense_2d(X, columns=1, what="tube")
     targets = np.asarray(y, dtype=np.float64)
     ax = new_axes(ax, figsize=(7.0, 4.2))

@@ -100,13 +100,14 @@ def in_frames(model: Any, X: Any) -> Callable[[NDArray[np.float64]], Any]:
     return lambda points: type(X)(dict(zip(X.columns, points.T, strict=True)))
 
 
-def fitted(model: Any) -> None:
-    """Reject a machine that has not been fitted, and what is no machine."""
+def fitted(model: Any) -> Any:
+    """Return the model to draw, of a search the best one; reject what is not fitted or no model."""
     from sklearn.utils.validation import check_is_fitted
 
     if not hasattr(model, "fit"):
         raise TypeError(f"a fitted model comes first; got {type(model).__name__}.")
     check_is_fitted(model)
+    return getattr(model, "best_estimator_", model)
 
 
 def binary(model: Any, what: str) -> None:

@@ -93,7 +93,8 @@ class BriefParts(Sequence[NDArray[Any]]):
         else:
             whole = np.where(place == 1, 0.0, -np.inf).astype(self.values.dtype)
             whole[place == 2] = self.values
-        return np.split(whole, np.cumsum(self.lengths, dtype=np.intp)[:-1])
+        ends = np.cumsum(self.lengths, dtype=np.intp).tolist()
+        return [whole[a:b] for a, b in zip([0, *ends], ends, strict=False)]
 
 
 @dataclass
