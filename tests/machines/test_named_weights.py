@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mercer import SVC, SVR
-from mercer.kernels import RBF, Linear, Spectrum, TfIdf, normalize
+from mercer import SVC, SVR, KernelRidge
+from mercer.kernels import RBF, Categorical, Linear, Spectrum, TfIdf, normalize
 
 TEXTS = ["sun and sea", "sun and sand", "rain and mud", "rain and wind", "sea and sand", "mud"] * 3
 GOOD = np.array([1, 1, 0, 0, 1, 0] * 3)
@@ -41,6 +41,29 @@ def test_sums_over_the_columns_of_a_table():
     assert "sun" in names
 
 
+def test_categories_of_a_table_have_weights():
+    frame = FRAME.assign(sky=np.where(GOOD == 1, "blue", "grey"), place=["a", None, "b"] * 6)
+    parts = TfIdf().on_columns("text") + 0.01 * Linear().on_columns(["price"])
+    kernel = Categorical().on_columns(["sky", "place"]) + parts
+    model = SVC(kernel=kernel).fit(frame, GOOD)
+    weights = dict(model.top_features(100))
+    assert weights["sky=blue"] > 0 > weights["sky=grey"]
+    assert {"place=a", "place=b", "place missing", "price", "sun"} < set(weights)
+    # Two rows that differ in one category alone differ in f by that of its weights.
+    new = frame.iloc[[0, 0]].assign(sky=["blue", "grey"])
+    change = (weights["sky=blue"] - weights["sky=grey"]) / np.sqrt(2)
+    assert np.subtract(*model.decision_function(new)) == pytest.approx(change)
+
+
+def test_ridge_machines_have_weights():
+    model = KernelRidge(alpha=0.1, kernel=TfIdf()).fit(TEXTS, np.column_stack([GOOD, 1 - GOOD]))
+    assert [part[0][0] for part in model.top_features(1)] == ["sun", "mud"]
+    weights = model.coef_.toarray() if hasattr(model.coef_, "toarray") else model.coef_
+    features = model.kernel_.feature_map(TEXTS)
+    np.testing.assert_allclose(features @ weights.T, model.predict(TEXTS), atol=1e-9)
+    assert not hasattr(KernelRidge(kernel="rbf").fit(FRAME[["price"]], GOOD), "coef_")
+
+
 def test_columns_without_names_are_numbered():
     model = SVC(kernel="linear").fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
     assert {name for name, _ in model.top_features()} == {"x0", "x1"}
@@ -51,3 +74,5 @@ def test_other_kernels_have_none():
     assert not hasattr(model, "coef_")
     with pytest.raises(ValueError, match="dot product of named features"):
         model.top_features()
+    with pytest.raises(ValueError, match="n must be an integer of at least 1; got 0"):
+        model.top_features(0)

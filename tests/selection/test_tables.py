@@ -201,7 +201,7 @@ def test_columns_that_say_nothing_or_have_no_name_of_their_own():
 
 def test_tables_that_are_refused():
     for column, message in [
-        ([None, *COLUMNS["text"][1:]], "column 'x' lacks 1 of 90 values"),
+        ([None, *COLUMNS["text"][1:]], "column 'x' lacks 1 of 90 values; fill them in with fillna"),
         (["1.5", np.nan] * 45, "column 'x' lacks 45 of 90 values"),
         ([{1}, None] * 45, "column 'x' lacks 45 of 90 values"),
         (pd.date_range("2020", periods=N), "column 'x' holds times"),

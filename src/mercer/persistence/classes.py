@@ -1,7 +1,7 @@
 """Classes whose objects a model file may hold, by name: estimators, and parts of fitted ones.
 
-A class is imported when a file names it. Estimators are what the packages of machines and features
-offer, so that a new one can be saved without being listed here; its parts are listed.
+A class is imported when a file names it. Estimators are what the packages of machines, features and
+kernels offer, so that a new one can be saved without being listed here; its parts are listed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from mercer import features, machines
+from mercer import features, kernels, machines
 
 _PARTS = {
     "BinaryProcess": "mercer.machines.gaussian_process.latent",
@@ -60,7 +60,7 @@ def estimator_classes() -> dict[str, Any]:
     ]
     return {
         name: value
-        for room in (machines, *families, features)
+        for room in (machines, *families, features, kernels)
         for name in room.__all__
         if isinstance(value := getattr(room, name), type) and issubclass(value, BaseEstimator)
     }
@@ -68,8 +68,8 @@ def estimator_classes() -> dict[str, Any]:
 
 def sklearn_kernel_class(name: str) -> Any:
     """Return a kernel class of scikit-learn's Gaussian processes, None for another name."""
-    from sklearn.gaussian_process import kernels
+    from sklearn.gaussian_process import kernels as others
 
-    found = getattr(kernels, name, None)
-    is_kernel = isinstance(found, type) and issubclass(found, kernels.Kernel)
-    return found if is_kernel and found.__module__ == kernels.__name__ else None
+    found = getattr(others, name, None)
+    is_kernel = isinstance(found, type) and issubclass(found, others.Kernel)
+    return found if is_kernel and found.__module__ == others.__name__ else None

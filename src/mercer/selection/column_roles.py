@@ -116,8 +116,9 @@ def _role(values: list[Any], dtype: str, name: Any) -> str:
         if dtype.startswith(_CATEGORIES) or n_different <= few:
             return "categories"
     if missing:
+        by = ' with fillna("")' if texts else ""
         raise ValueError(
-            f"column {name!r} lacks {missing} of {len(values)} values; fill them in, or leave the "
-            "rows out. Only in columns of categories missing values are a separate category."
+            f"column {name!r} lacks {missing} of {len(values)} values; fill them in{by}, or leave "
+            "the rows out. Only in columns of categories missing values are a separate category."
         )
     return "numbers" if numbers else "objects"

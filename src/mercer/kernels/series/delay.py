@@ -53,6 +53,8 @@ class DelayEmbedding(TransformerMixin, EstimatorParameters, BaseEstimator):
            [4., 2.]])
     """
 
+    n_features_in_: int
+
     def __init__(self, dimension: int = 3, delay: int = 1, incomplete: str = "repeat") -> None:
         self.dimension = dimension
         self.delay = delay

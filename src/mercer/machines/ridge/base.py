@@ -19,6 +19,7 @@ from mercer.objects.callers import warn_caller
 from mercer.solvers import Certificate
 
 from ..estimator import KernelEstimator, TrainingData
+from ..named_weights import NamedWeights
 from ..parameters import check_choices, check_count, check_flags, check_positive
 from ..progress import Broadcast, raise_interrupt, watched
 from ..reporting import Reported
@@ -30,7 +31,7 @@ from .solving import SOLVERS, interpolated_by, solve_and_certify
 Array = NDArray[np.float64]
 
 
-class RidgeMachine(Reported, KernelEstimator):
+class RidgeMachine(NamedWeights, Reported, KernelEstimator):
     """Base class: targets and penalties in, an expansion with a certificate out."""
 
     fit_intercept: bool
@@ -171,6 +172,10 @@ class RidgeMachine(Reported, KernelEstimator):
             if "certificate_" not in self.__dict__:
                 self.certificate_ = Certificate.combine(self.certificates_)
         super()._restored()
+
+    def _terms(self) -> tuple[Kernel, Any, Array]:
+        expansion = self.expansion_
+        return expansion.kernel, expansion.vectors, expansion.coef.reshape(len(expansion.coef), -1)
 
     def _values(self, X: Any) -> Array:
         """Return the values of the expansion."""

@@ -177,6 +177,9 @@ class KernelRidge(RidgeRegressor):
         The intercept b; 0 without one.
     expansion_ : Expansion
         The function f.
+    coef_ : array of shape (n_targets, n_features)
+        Weights of the columns with the linear kernel, of named features with others that have
+        them, such as TfIdf; see `top_features`.
     kernel_ : Kernel
         The kernel with all parameters resolved.
     noise_variance_ : float or array of shape (n_targets,)

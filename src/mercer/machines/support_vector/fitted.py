@@ -10,19 +10,19 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from mercer.expansion import Expansion, weight_vectors
-from mercer.kernels import Kernel, Linear
+from mercer.expansion import Expansion
+from mercer.kernels import Kernel
 from mercer.objects.arrays import Array
 from mercer.objects.compression import differing_bits, restored_bits
 from mercer.objects.validation import take
 from mercer.solvers import Certificate
 
-from .named_weights import is_dot_product, named_weights
+from ..named_weights import NamedWeights
 from .repetition import first_of_each, sums_of_each
 from .training_record import BOUNDED, FREE, PointStatus, TrainingRecord
 
 
-class FittedAttributes:
+class FittedAttributes(NamedWeights):
     """Certificates, margins, slacks and the expansion of a fitted machine.
 
     Attributes of several binary problems have a leading axis over the problems, in the order of
@@ -129,48 +129,6 @@ class FittedAttributes:
         """The decision function as a sum of kernels, with one output per binary problem."""
         self._fitted("dual_coef_")
         return self._derived("expansion", self._expansion)
-
-    @property
-    def coef_(self) -> Array | sp.csr_matrix:
-        """The weight vectors of a linear kernel, one row per binary problem; read-only.
-
-        Of a kernel that is a dot product of named features (TfIdf, Spectrum, sums of these) the
-        weights of the features, which `top_features` names.
-        """
-        self._fitted("dual_coef_")
-        if type(self.kernel_) is Linear:
-            w = weight_vectors(self.support_vectors_, self._problem_coef().T)
-        elif is_dot_product(self.kernel_):
-            w = self._named_weights()[0]
-        else:
-            raise AttributeError("coef_ is only available when using a linear kernel")
-        if sp.issparse(w):
-            w.sort_indices()  # which nothing can do later
-            w.data.flags.writeable = False
-        else:
-            w.flags.writeable = False
-        return w
-
-    def top_features(self, n: int = 10) -> list[tuple[str, float]] | list[list[tuple[str, float]]]:
-        """Return the `n` features of the largest absolute weights, as a list of (name, weight).
-
-        For kernels that are dot products of named features: Linear, TfIdf, Spectrum and sums of
-        these. f(x) is the sum of the features of x times these weights, plus the intercept. For
-        several binary problems there is a list for each.
-        """
-        self._fitted("dual_coef_")
-        if not is_dot_product(self.kernel_):
-            raise ValueError(
-                "top_features needs a kernel that is a dot product of named features (Linear, "
-                f"TfIdf, Spectrum, sums of these); got {self.kernel_!r}."
-            )
-        weights, names = self._named_weights()
-        found = []
-        for row in weights:
-            row = row.toarray().ravel() if sp.issparse(row) else row
-            order = np.argsort(-np.abs(row), kind="stable")[: max(int(n), 0)]
-            found.append([(names[j], float(row[j])) for j in order])
-        return found[0] if len(found) == 1 else found
 
     @property
     def poly_coef_(self) -> Array:
@@ -283,14 +241,9 @@ class FittedAttributes:
             getattr(self, "feature_names_in_", None),
         )
 
-    def _named_weights(self) -> tuple[Any, list[str]]:
-        """Return the weights of named features, one row per binary problem, and the names."""
-        columns = getattr(self, "feature_names_in_", None)
-        if columns is None and hasattr(self, "n_features_in_"):
-            columns = [f"x{j}" for j in range(self.n_features_in_)]
-        columns = None if columns is None else [str(name) for name in columns]
-        coef = self._problem_coef().T
-        return named_weights(self.kernel_, self.support_vectors_, coef, columns)
+    def _terms(self) -> tuple[Kernel, Any, Array]:
+        self._fitted("dual_coef_")
+        return self.kernel_, self.support_vectors_, self._problem_coef().T
 
     def _per_problem(self, values: Array) -> Any:
         """Return the only entry where there is one problem, all of them otherwise."""
