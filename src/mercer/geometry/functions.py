@@ -74,7 +74,8 @@ class Combination:
 
     def __call__(self, Z: Any) -> Array:
         """Return the values f(z) of objects, of shape (n_Z,) or (n_Z, n_outputs)."""
-        Z, _ = stored_alike(self.kernel.validate(Z, _shaped(self.centres)), self.centres)
+        against = self.centres if hasattr(self.centres, "shape") else None
+        Z, _ = stored_alike(self.kernel.validate(Z, against), self.centres)
         return self._alike(Z).evaluate(Z)
 
     def inner(self, other: Self) -> float:
@@ -225,10 +226,6 @@ def cross_gram_product(kernel: Kernel, X: Any, Z: Any, V: ArrayLike) -> Array:
         return Prepared(kernel, np.arange(len(V))).matmul(X, V)
     X, Z = stored_alike(X, Z)
     return Prepared(kernel, Z).matmul(X, V)
-
-
-def _shaped(X: Any) -> Any:
-    return X if hasattr(X, "shape") else None
 
 
 def _joined(X: Any, Z: Any) -> Any:

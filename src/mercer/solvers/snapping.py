@@ -28,10 +28,7 @@ _UNSEEN = 1e-3  # what the move of a variable may do to a value, relative to the
 def snap_to_bounds(
     problems: Sequence[DualProblem], solutions: Sequence[Solution], gram: Any, tol: float
 ) -> None:
-    """Move variables onto bounds and kinks they are next to, and compute multipliers anew.
-
-    `solutions` are changed in place. Large kernel values make small variables count.
-    """
+    """Move variables onto bounds and kinks next to them, in place, and update multipliers."""
     beta = np.concatenate([solution.beta for solution in solutions])
     used = np.flatnonzero(beta)  # others rest at a bound or kink
     places = tuple(np.concatenate(part)[used] for part in zip(*map(_places, problems), strict=True))
@@ -59,10 +56,7 @@ def _places(problem: DualProblem) -> tuple[Array, ...]:
 def _near(
     places: tuple[Array, ...], beta: Array, n: int, unseen: float = np.inf
 ) -> tuple[NDArray[np.bool_], Array]:
-    """Return which variables are next to a bound or kink without being at one, and the place.
-
-    They are nearer to it than `unseen`. `n`: how many variables a problem has.
-    """
+    """Return which variables are next to a bound or kink, nearer than `unseen`, and the place."""
     lower, upper, kink = places
     size = np.maximum(upper, -lower)
     close = max(_NEXT_TO_BOUND, n * np.finfo(np.float64).eps)
