@@ -149,10 +149,7 @@ def read_expansion(path: Path) -> tuple[Any, ...]:
 
 
 def _seen(expansion: Any) -> Any:
-    """Return the vectors of an expansion; columns that its kernel does not look at are empty.
-
-    The columns of a bound kernel are positions, so a frame becomes an array.
-    """
+    """Return the vectors as an array or CSR; columns that the kernel does not look at are empty."""
     vectors = expansion.vectors
     columns = None if expansion.kernel.pairwise else columns_seen(expansion.kernel)
     if is_frame(vectors):

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from mercer.gram.mapped_objects import views_of
@@ -21,6 +20,7 @@ from mercer.kernels.vectors.exp_sine_squared import OnCircles
 from mercer.kernels.white import without_white
 from mercer.numerics.profile_table import Table
 from mercer.objects.arrays import Array
+from mercer.objects.rows import dense
 from mercer.objects.validation import VECTORS, count
 
 from . import statistics
@@ -209,7 +209,7 @@ class _Pairs(_Interpreter):
         self.refuse_objects(leaf)
         X, _ = self.rows.seen(leaf.columns, leaf.mapping, self.kernel)
         Z = self.views.of(leaf, VECTORS)
-        Z = np.asarray(Z.toarray() if sp.issparse(Z) else Z, dtype=np.float64)
+        Z = dense(Z)
         if leaf.coordinates is not None:
             return statistics.coordinates_of_pairs(
                 self.graph, leaf.coordinates, leaf.combination, leaf.order, X, Z

@@ -19,6 +19,7 @@ from mercer.gram import Gram
 from mercer.kernels.base import Kernel
 from mercer.kernels.first_argument import kernel_first
 from mercer.objects.parameters import integer
+from mercer.objects.rows import dense
 from mercer.objects.validation import count, take
 
 from .seeds import generator
@@ -153,7 +154,7 @@ def _by_tiles(gram: Gram, F: Any) -> tuple[float, float, float]:
         rows = np.arange(first, min(first + _TILE_ROWS, gram.n))
         K = gram.tile(rows)
         total += float((K * K).sum())
-        E = K - _dense(F[rows] @ F.T)
+        E = K - dense(F[rows] @ F.T)
         largest = max(largest, float(np.abs(E).max()))
         squares += float((E * E).sum())
     return largest, squares, total
@@ -161,7 +162,7 @@ def _by_tiles(gram: Gram, F: Any) -> tuple[float, float, float]:
 
 def _spectral(gram: Gram, F: Any) -> float:
     if gram.n <= _FEW:
-        E = gram.tile() - _dense(F @ F.T)
+        E = gram.tile() - dense(F @ F.T)
         return float(np.abs(np.linalg.eigvalsh(0.5 * (E + E.T))).max())
     operator = LinearOperator(
         (gram.n, gram.n),
@@ -171,7 +172,3 @@ def _spectral(gram: Gram, F: Any) -> float:
     start = np.random.default_rng(0).normal(size=gram.n)  # the same answer every time
     value = eigsh(operator, k=1, which="LM", v0=start, tol=_LANCZOS_TOL, return_eigenvectors=False)
     return float(np.abs(value[0]))
-
-
-def _dense(values: Any) -> np.ndarray:
-    return values.toarray() if sp.issparse(values) else np.asarray(values)

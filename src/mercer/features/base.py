@@ -110,9 +110,6 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEs
 
 
 def as_precise(features: Any, X: Any) -> Any:
-    """Return features in single precision if they are of rows in single precision.
-
-    Those that are sparse get indices of 32 bits where these suffice.
-    """
+    """Return features in the precision of the rows, with 32-bit indices where these suffice."""
     single = getattr(X, "dtype", None) == np.float32
     return narrowed(features.astype(np.float32) if single else features)

@@ -7,11 +7,11 @@ from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.kernels import Kernel
 from mercer.objects.parameters import declared, integer, real
+from mercer.objects.rows import dense
 
 from .base import KernelFeatures
 from .seeds import generator
@@ -93,8 +93,7 @@ class RandomFourierFeatures(KernelFeatures):
 
     def _features(self, X: Any) -> np.ndarray:
         """Return cosines, then sines, then the feature with a phase if there is one."""
-        angles = X @ self.frequencies_.T
-        angles = np.asarray(angles.toarray() if sp.issparse(angles) else angles, dtype=np.float64)
+        angles = dense(X @ self.frequencies_.T)
         n, pairs = self.n_components_, self.n_components_ // 2
         features = np.empty((len(angles), n))
         np.cos(angles[:, :pairs], out=features[:, :pairs])

@@ -119,8 +119,8 @@ def _sparse_monomials(X: Any, degree: int) -> list[tuple[Any, Array]]:
             begin = np.cumsum(widths) - widths
             column = begin[i] + column[source] - starts[i]
             value = value[source] * X.data[entry]
-        shape = (n, n_monomials(d, k))
-        blocks.append((sp.csr_array((value, (row, column)), shape=shape), _orders(d, k)))
+        shape, orders = (n, n_monomials(d, k)), _dense_monomials(np.zeros((0, d)), k)[k][1]
+        blocks.append((sp.csr_array((value, (row, column)), shape=shape), orders))
     return blocks
 
 
@@ -128,11 +128,6 @@ def _starts(d: int, k: int) -> list[int]:
     """Return the position of the first monomial of degree k without a column before i."""
     total = comb(d + k - 1, k)
     return [total - comb(d - i + k - 1, k) for i in range(d)]
-
-
-def _orders(d: int, k: int) -> Array:
-    """Return the number of orders of the factors of every monomial of degree k."""
-    return _dense_monomials(np.zeros((0, d)), k)[k][1]
 
 
 @declared

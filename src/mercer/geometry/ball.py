@@ -339,11 +339,7 @@ def penalised_radius(squares: Array, price: Array | None) -> tuple[float, float]
 
 
 def _spread(gram: Gram, diagonal: Array) -> float:
-    """Return a quarter of the largest squared distance to the first object.
-
-    The squared radius is at least this: half of a distance between two objects fits in no ball of
-    smaller radius.
-    """
+    """Return a quarter of the largest squared distance to x_0: the squared radius is not less."""
     row = gram.tile([0])[0]
     squares = diagonal[0] - 2.0 * row + diagonal
     size = np.abs(diagonal[0]) + 2.0 * np.abs(row) + np.abs(diagonal)

@@ -9,6 +9,7 @@ space that takes psi(z) to k(z, .).
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,22 +22,15 @@ from mercer.objects.parameters import show
 from .functions import RKHSFunction
 
 
+@dataclass(frozen=True, repr=False)
 class _Scaled:
     """The features sqrt(mu_j) phi_j(x), whose dot product is the kernel."""
 
-    def __init__(self, functions: Callable[[Any], Any], roots: Array) -> None:
-        self.functions, self.roots = functions, roots
+    functions: Callable[[Any], Any]
+    roots: tuple[float, ...]
 
     def __call__(self, X: Any) -> Array:
-        return _values(self.functions, X, len(self.roots)) * self.roots
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, _Scaled):
-            return NotImplemented
-        return self.functions == other.functions and np.array_equal(self.roots, other.roots)
-
-    def __hash__(self) -> int:
-        return hash((self.functions, self.roots.tobytes()))
+        return _values(self.functions, X, len(self.roots)) * np.array(self.roots)
 
     def __repr__(self) -> str:
         return show(self.functions)
@@ -75,7 +69,7 @@ class WeightedCoordinates:
     @property
     def kernel(self) -> Kernel:
         """The kernel sum_j mu_j phi_j(x) phi_j(z)."""
-        return FromFeatureMap(_Scaled(self.functions, np.sqrt(self.weights)))
+        return FromFeatureMap(_Scaled(self.functions, tuple(np.sqrt(self.weights))))
 
     def coordinates(self, X: Any) -> Array:
         """Return the coordinates mu_j phi_j(x) of objects, (n_X, n_functions), or of a function.

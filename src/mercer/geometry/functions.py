@@ -24,6 +24,7 @@ from mercer.gram import Prepared
 from mercer.kernels.base import Kernel
 from mercer.objects.arrays import Array
 from mercer.objects.parameters import is_number, real
+from mercer.objects.tables import stacked
 from mercer.objects.validation import stored_alike
 
 from .lengths import norm
@@ -74,7 +75,8 @@ class Combination:
 
     def __call__(self, Z: Any) -> Array:
         """Return the values f(z) of objects, of shape (n_Z,) or (n_Z, n_outputs)."""
-        Z, _ = stored_alike(self.kernel.validate(Z, _shaped(self.centres)), self.centres)
+        against = self.centres if hasattr(self.centres, "shape") else None
+        Z, _ = stored_alike(self.kernel.validate(Z, against), self.centres)
         return self._alike(Z).evaluate(Z)
 
     def inner(self, other: Self) -> float:
@@ -127,7 +129,7 @@ class Combination:
         self._require_same_space(other)
         return type(self)(
             self.kernel,
-            _joined(self.centres, other.centres),
+            stacked(self.centres, other.centres),
             np.concatenate([self.coef, other.coef]),
         )
 
@@ -225,18 +227,6 @@ def cross_gram_product(kernel: Kernel, X: Any, Z: Any, V: ArrayLike) -> Array:
         return Prepared(kernel, np.arange(len(V))).matmul(X, V)
     X, Z = stored_alike(X, Z)
     return Prepared(kernel, Z).matmul(X, V)
-
-
-def _shaped(X: Any) -> Any:
-    return X if hasattr(X, "shape") else None
-
-
-def _joined(X: Any, Z: Any) -> Any:
-    """Return the objects of both collections, one after the other."""
-    if not hasattr(X, "shape"):
-        return [*X, *Z]
-    X, Z = stored_alike(X, Z)
-    return sp.vstack([X, Z], format="csr") if sp.issparse(X) else np.concatenate([X, Z])
 
 
 def _root(square: float, size: float, kernel: Kernel) -> float:

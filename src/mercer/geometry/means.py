@@ -26,10 +26,7 @@ from .squared_lengths import nonnegative, require_distances
 
 
 def shares(sample_weight: Any, n: int) -> Array:
-    """Return weights as shares that sum to 1, equal ones by default.
-
-    `sample_weight`: non-negative weights; weight k counts as k copies, weight 0 as none.
-    """
+    """Return weights, 0 included, as shares that sum to 1; equal ones by default."""
     if sample_weight is None:
         return np.full(n, 1.0 / n)
     weight = np.asarray(sample_weight, dtype=np.float64)

@@ -17,13 +17,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from mercer.gram.jets import Jets
 from mercer.kernels.base import Kernel
 from mercer.kernels.first_argument import kernel_first
 from mercer.objects.arrays import Array
 from mercer.objects.parameters import integer
+from mercer.objects.rows import dense
 from mercer.objects.validation import as_vectors
 
 from .squared_lengths import nonnegative
@@ -145,5 +145,4 @@ def _points(kernel: Kernel, X: Any) -> Array:
     kernel._require_bound("near a point")
     if kernel.pairwise:
         raise ValueError("a precomputed matrix has no input space; use a kernel on vectors.")
-    X = kernel.validate(as_vectors(X, type(kernel).__name__))
-    return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+    return dense(kernel.validate(as_vectors(X, type(kernel).__name__)))

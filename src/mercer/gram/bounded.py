@@ -72,10 +72,7 @@ def transform(x: Bounded, name: str, arguments: tuple[Any, ...]) -> Bounded:
 
 
 def _between(x: Bounded, f: Callable[[np.ndarray], np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Return f and by how much it changes within the errors.
-
-    `f` is monotone, and convex or concave: it changes most where its slope is largest.
-    """
+    """Return a monotone, convex or concave f, and by how much it changes within the errors."""
     value = f(x.value)
     moved = [np.abs(f(x.value + sign * x.error) - value) for sign in (-2.0, 2.0)]
     # The difference of two rounded values is a rounding of each off.

@@ -60,10 +60,7 @@ class Jet:
 def of_statistic(
     statistic: str, X: Array, U: Array, shift: Array, columns: tuple[int, ...], space: int
 ) -> Jet | None:
-    """Return the jet of a pair statistic at the pairs (x, x + shift), None for an unknown one.
-
-    `X` (n, d): the chosen columns of the points. `U` (n, d, p): the directions.
-    """
+    """Return the jet of a statistic at (x, x + shift) in directions U, None for an unknown one."""
     jet = constant(0.0, len(X), U.shape[2])
     if statistic == "dot":
         Z = X + shift

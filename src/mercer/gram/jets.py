@@ -32,11 +32,7 @@ _TINY = 1e-15  # what rounding may leave of the cosine of a right angle
 
 
 class Jets:
-    """A program builder that differentiates instead of recording.
-
-    `X` (n, d): the points x. `directions` (n, d, p): those in which to differentiate, point by
-    point.
-    """
+    """A program builder that differentiates at points X (n, d), in directions (n, d, p)."""
 
     def __init__(self, X: Array, directions: Array, shift: Array | None = None) -> None:
         self._X = X

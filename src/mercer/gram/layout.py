@@ -40,7 +40,6 @@ _KEPT = {"dot", "sqdist", "l1", "minimum", "harmonic", "chi"}
 _STORES = {"float32": _native.Objects32, "float64": _native.Objects64}
 _EVALUATORS = {"float32": _native.Evaluator32, "float64": _native.Evaluator64}
 _STATISTICS = {"float32": _native.Statistics32, "float64": _native.Statistics64}
-_ROWS = {"float32": _native.Rows32, "float64": _native.Rows64}
 
 
 @dataclass
@@ -193,10 +192,6 @@ class Layout:
         code = [i if i[0] != "table" else i[1].lowered(self.dtype) for i in self.program.code]
         return _EVALUATORS[self.dtype](code, sources, len(self.program.scalars), a, b)
 
-    def row_store(self, evaluator: Any, objects: Any) -> Any:
-        """Return an empty native store for the rows of a kernel matrix."""
-        return _ROWS[self.dtype](evaluator, objects)
-
 
 def choose_layout(
     kernel: Any, views: Views, dtype: str, known: tuple[Layout, Any] | None = None
@@ -268,10 +263,7 @@ def _warn_of_errors(program: Program, coarseness: float) -> None:
 
 
 def _exact(program: Program, images: dict[int, Any]) -> bool:
-    """Return whether the program is one dot product of integers, rescaled by norms at most.
-
-    Sums of integers, such as counts, are exact while they are small enough.
-    """
+    """Return whether the program is a dot product of small integers, rescaled at most by norms."""
     code = [i for i in program.code if i[0] != "aux"]
     if code != [("leaf", 0)] or program.leaves[0].kind != "dot" or 0 not in images:
         return False

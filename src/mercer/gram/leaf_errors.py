@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from mercer.objects.rows import dense_column, squared_norms
+
 from .bounded import TINY, UNIT, Bounded, add, exact, gamma, multiply, rounded
 from .coordinates import Coordinates
 
@@ -45,9 +47,9 @@ class RowPairs:
 
     def products(self) -> np.ndarray:
         """Return the sums of the sizes of the products of the entries."""
-        A, B = abs(self.A), abs(self.B)
         if self.own:
-            return _row_sums(A.multiply(A) if sp.issparse(A) else np.square(A, dtype=float))
+            return squared_norms(self.A)
+        A, B = abs(self.A), abs(self.B)
         if sp.issparse(A):
             return np.asarray((A @ B.T).toarray(), dtype=np.float64)
         return A.astype(np.float64) @ B.astype(np.float64).T
@@ -66,7 +68,7 @@ class RowPairs:
 
     def column(self, j: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the entries of one column, such that they can be combined."""
-        x, z = (_dense(X[:, [j]]).reshape(-1) for X in (self.A, self.B))
+        x, z = (dense_column(X, j) for X in (self.A, self.B))
         return (x, z) if self.own else (x[:, None], z[None, :])
 
 
@@ -83,7 +85,7 @@ def statistic_error(kind: str, pairs: RowPairs, value: np.ndarray) -> np.ndarray
         return np.zeros_like(value)
     error = relative * np.abs(value) + pairs.columns * TINY
     if distance and sp.issparse(pairs.A):
-        norms = pairs.both(_squares if kind == "sqdist" else _masses)
+        norms = pairs.both(squared_norms if kind == "sqdist" else _masses)
         error = np.where(value < NEAR * norms, error, 2.0 * relative * norms)
     return error
 
@@ -106,7 +108,7 @@ def coordinates_error(f: Coordinates, combination: str, order: int, pairs: RowPa
     found = sums[0] if combination == "product" else sums[-1]
     if combination == "product":
         scale = f.peak**pairs.columns
-    shape = (len(pairs.both(_squares)),) if pairs.own else (pairs.A.shape[0], pairs.B.shape[0])
+    shape = (pairs.A.shape[0],) if pairs.own else (pairs.A.shape[0], pairs.B.shape[0])
     found = Bounded(*(np.broadcast_to(part, shape) for part in found))
     return rounded(scale * found.value, abs(scale) * found.error, 4.0 + pairs.columns)
 
@@ -191,17 +193,5 @@ def _integral(X: Any) -> bool:
     return bool(np.array_equal(values, np.rint(values)))
 
 
-def _squares(X: Any) -> np.ndarray:
-    return _row_sums(X.multiply(X) if sp.issparse(X) else np.square(X, dtype=np.float64))
-
-
 def _masses(X: Any) -> np.ndarray:
-    return _row_sums(abs(X))
-
-
-def _row_sums(X: Any) -> np.ndarray:
-    return np.asarray(X.sum(axis=1), dtype=np.float64).reshape(-1)
-
-
-def _dense(X: Any) -> np.ndarray:
-    return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+    return np.asarray(abs(X).sum(axis=1), dtype=np.float64).reshape(-1)

@@ -116,7 +116,9 @@ class Images:
             vocabulary.fix()
         for k, rows in found.items():
             if self.program.leaves[k].kind != "sequence":
-                self.compressed[k] = sp.issparse(rows) and not _is_dense(rows)
+                self.compressed[k] = (
+                    sp.issparse(rows) and rows.nnz <= SPARSE_DENSITY * rows.shape[0] * rows.shape[1]
+                )
                 found[k] = self._stored(k, rows)
         return found
 
@@ -143,7 +145,3 @@ class Images:
         if self.compressed[k]:
             return sp.csr_array(rows)
         return rows.toarray() if sp.issparse(rows) else rows
-
-
-def _is_dense(rows: Any) -> bool:
-    return bool(rows.nnz > SPARSE_DENSITY * rows.shape[0] * rows.shape[1])

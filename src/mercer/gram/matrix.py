@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer import _native
 from mercer.objects.validation import count, take
 
 from .contraction import contract
@@ -16,6 +17,8 @@ from .mapped_objects import Views, views_of
 from .pairs import Pairs, as_index, some
 from .program import Leaf
 from .shifted import Factorised, Iterative, shifted
+
+_ROWS = {"float32": _native.Rows32, "float64": _native.Rows64}
 
 
 def native_jobs(n_jobs: int | None) -> int:
@@ -237,7 +240,7 @@ class Gram:
             return None
         whole = self._whole
         if whole._rows is None:
-            whole._rows = whole._layout.row_store(whole._evaluator, whole._objects)
+            whole._rows = _ROWS[whole.dtype](whole._evaluator, whole._objects)
         return whole._rows
 
     @property

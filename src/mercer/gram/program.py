@@ -334,10 +334,7 @@ class Builder(Scope):
         self.program.code.append((instruction, known.index(scalars)))
 
     def _normalized_in_logarithms(self, kernel: Kernel) -> bool:
-        """Have the norms subtracted from the logarithms of the kernel's leaf on top, if it is one.
-
-        Its values then need not fit the range of numbers.
-        """
+        """Normalise the leaf of the kernel, if it is on top, while it holds logarithms."""
         code, leaves = self.program.code, self.program.leaves
         if code[-1][0] != "leaf" or leaves[code[-1][1]].kernel != kernel:
             return False

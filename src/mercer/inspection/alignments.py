@@ -134,10 +134,7 @@ def cosine(
 def _products(
     first: KernelValues, second: KernelValues | None, centred: bool
 ) -> tuple[float, float, float]:
-    """Return <K, K>, <K, L> and <L, L>, of the centred matrices if asked, block by block.
-
-    A matrix of which centring leaves nothing but rounding has the square 0.
-    """
+    """Return <K, K>, <K, L>, <L, L>, centred if asked; 0 where centring leaves rounding alone."""
     matrices = [first] if second is None else [first, second]
     means = [_means(values) if centred else None for values in matrices]
     sums, whole = np.zeros(3), np.zeros(2)

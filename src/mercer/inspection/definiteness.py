@@ -123,10 +123,7 @@ def check(kernel: Any, X: Any = None, *, value_error: float | None = None) -> Ve
 def _witness(
     matrix: _Symmetric, extreme: Extreme, tolerance: float, pair: np.ndarray | None, order: int
 ) -> Witness | None:
-    """Return a witness from the smallest eigenvalue or, failing that, from the worst pair.
-
-    Two objects of small length may fail by less than rounding can do among all of them.
-    """
+    """Return a witness from the smallest eigenvalue or, where rounding hides it, the worst pair."""
     found = matrix.prove(extreme, order) if extreme.smallest < -tolerance else None
     if found is None and pair is not None and len(pair) > order:
         found = matrix.prove_on(pair, order)

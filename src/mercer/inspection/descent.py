@@ -28,10 +28,7 @@ ITERATIONS = 40
 
 
 def scaled_extreme(K: np.ndarray) -> tuple[float, np.ndarray]:
-    """Return the smallest eigenvalue of a matrix scaled to unit diagonal, and its vector.
-
-    The eigenvalue is minus infinity where a diagonal entry is negative.
-    """
+    """Return the smallest eigenvalue at unit diagonal and its vector; -inf where k(x, x) < 0."""
     diagonal = np.diagonal(K)
     if diagonal.min() < 0:
         return -np.inf, np.eye(len(K))[int(np.argmin(diagonal))]

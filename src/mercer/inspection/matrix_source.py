@@ -118,11 +118,7 @@ class KernelValues:
         return self._product(V)
 
     def vectors(self) -> np.ndarray | None:
-        """Return the objects as a dense array of numbers.
-
-        None where they are no vectors, or have so many columns that every function of the objects
-        is a linear one.
-        """
+        """Return the objects as dense rows; None for other objects and for d >= n columns."""
         X = self.objects
         if self.kernel is None or self.kernel.pairwise:
             return None

@@ -100,10 +100,7 @@ class PairScan:
 
 
 def scan_pairs(values: KernelValues, errors: EntryErrors) -> PairScan:
-    """Look at every pair once.
-
-    `errors`: those of its entries; smaller violations are taken as rounding.
-    """
+    """Look at every pair once; violations smaller than the errors are taken as rounding."""
     diagonal = values.diagonal()
     spread = np.zeros(values.n)
     largest_error = error_norm = 0.0
@@ -132,7 +129,9 @@ def scan_pairs(values: KernelValues, errors: EntryErrors) -> PairScan:
         share[np.arange(stop - start), np.arange(start, stop)] = 0.0
         i, j = np.unravel_index(np.argmax(share), share.shape)
         if share[i, j] > max(ratio, 1.0) and (worst is None or worst.i != worst.j):
-            worst = _minor(int(i) + start, int(j), float(block[i, j]), diagonal)
+            a, b, value = float(diagonal[start + i]), float(diagonal[j]), float(block[i, j])
+            limit = sqrt(max(a, 0.0) * max(b, 0.0))
+            worst = NegativeMinor(int(i) + start, int(j), value, limit, a * b - value * value)
         ratio = max(ratio, float(share[i, j]))
         mirrored = _columns(values, start, stop, block)
         gap = np.abs(block - mirrored)
@@ -143,11 +142,6 @@ def scan_pairs(values: KernelValues, errors: EntryErrors) -> PairScan:
             pair = int(i) + start, int(j)
             asymmetry = Asymmetry(*pair, float(block[i, j]), float(mirrored[i, j]))
     return PairScan(largest_error, error_norm, asymmetry, symmetric, ratio, worst)
-
-
-def _minor(i: int, j: int, value: float, diagonal: np.ndarray) -> NegativeMinor:
-    a, b = float(diagonal[i]), float(diagonal[j])
-    return NegativeMinor(i, j, value, sqrt(max(a, 0.0) * max(b, 0.0)), a * b - value * value)
 
 
 def _columns(values: KernelValues, start: int, stop: int, block: np.ndarray) -> np.ndarray:

@@ -88,11 +88,7 @@ class StatedSeries(NamedTuple):
 
 
 def stated_coefficients(kernel: Kernel) -> StatedSeries | None:
-    """Return the series that a kernel states, None where it states none.
-
-    Returns that of a periodic kernel, and of multiples and sums of such of one period; a constant
-    may be added.
-    """
+    """Return the series that a periodic kernel, or a sum of such, states; None without one."""
     constant, others = terms(kernel)
     series: list[tuple[float, Any]] = [
         (scale, getattr(term, "fourier_coefficients", None)) for scale, term in others

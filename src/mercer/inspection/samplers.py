@@ -68,10 +68,7 @@ class Drawn:
 
 
 def as_sampler(source: Any) -> Sampler:
-    """Return a sampler for what the user passed.
-
-    `source`: ``f(rng, n)``; a box (low, high); or objects to draw from.
-    """
+    """Return a sampler: a function f(rng, n), a box (low, high), or objects to draw from."""
     if callable(source):
         _require_two_arguments(source)
         return source

@@ -38,10 +38,7 @@ class Search:
         self.verdict: Verdict | None = None
 
     def run(self, n_points: int, n_trials: int, tell: Callable[[int], bool]) -> list[Any] | None:
-        """Try sets of one size; return the promising ones, or None when the search is over.
-
-        `tell`: told the number of objects after each trial; returns whether to stop.
-        """
+        """Return the promising sets of one size, None when `tell` or a counterexample ends it."""
         seen: list[tuple[float, int, Any]] = []
         for _ in range(n_trials):
             if isinstance(self.sampler, Box) and self.trials % 2:

@@ -204,11 +204,7 @@ def spectrum_sign(
 
 
 def closed_form(kernel: Kernel) -> Callable[[np.ndarray], np.ndarray] | None:
-    """Return the transform that a kernel states, None where it states none.
-
-    Returns a function of frequencies of shape (n, d) that returns an array of shape (n,). Sums and
-    multiples of kernels that state a transform have one.
-    """
+    """Return the transform that a kernel, or all terms of a sum, state; None where one does not."""
     constant, others = terms(kernel)
     forms = [(scale, form) for scale, term in others if (form := _own_form(term)) is not None]
     if constant > 0 or not forms or len(forms) < len(others):
@@ -224,10 +220,7 @@ def _own_form(kernel: Kernel) -> Callable[[np.ndarray], np.ndarray] | None:
 
 
 def point_masses(kernel: Kernel) -> str | None:
-    """Return why the spectrum of a kernel of x - z is no density, None where that is not known.
-
-    Returns what part of the spectrum is concentrated on points or planes, in words.
-    """
+    """Return in words which part of a spectrum is no density: points or planes; None if unknown."""
     constant, others = terms(kernel)
     if constant > 0 or not others:
         return "a constant has all its spectrum at frequency zero and no density; leave it out."

@@ -145,7 +145,8 @@ class Verdict:
             if witness is not None:
                 rows.append((name, self._witness_in_words(witness)))
         if self.claim is not None:
-            rows.append(("the kernel says", self._claim_in_words()))
+            disproved = ", which this matrix disproves" if self.contradicts_claim else ""
+            rows.append(("the kernel says", f"{self.claim}{disproved}"))
         width = max(len(name) for name, _ in rows)
         return "\n".join(f"{name:<{width}}  {text}" for name, text in rows)
 
@@ -181,11 +182,6 @@ class Verdict:
             f"broken: |k(x{pair.i}, x{pair.j})| = {abs(pair.value):.6g} exceeds {pair.limit:.6g}, "
             f"minor {pair.minor:.6g}"
         )
-
-    def _claim_in_words(self) -> str:
-        if self.contradicts_claim:
-            return f"{self.claim}, which this matrix disproves"
-        return str(self.claim)
 
     def _witness_in_words(self, witness: Witness) -> str:
         return (

@@ -71,11 +71,7 @@ class Witness:
 def prove(
     K: np.ndarray, c: np.ndarray, errors: float | np.ndarray, order: int = 0
 ) -> Witness | None:
-    """Return the witness `c` with its proof, or None if it does not prove anything.
-
-    `K` (n, n): the matrix; only its symmetric part matters. `errors`: bounds of its
-    entries' errors.
-    """
+    """Return the witness `c` with its proof, None where `errors` of the entries may explain it."""
     length = float(np.linalg.norm(c))
     if not length > 0:
         return None
@@ -114,12 +110,7 @@ def _bounded(K: np.ndarray, c: np.ndarray) -> tuple[float, float]:
 
 
 def exact_quadratic_form(K: np.ndarray, c: np.ndarray) -> Fraction:
-    """Return c'Kc without any rounding.
-
-    Every float64 is an integer times a power of two, so the sum is one of integers.
-
-    `K` (n, n): the matrix.
-    """
+    """Return c'Kc without rounding: every float64 is an integer times a power of two."""
     kept = np.flatnonzero(c)
     if not len(kept):
         return Fraction(0)

@@ -211,11 +211,8 @@ class Kernel(Parametrised):
         if Z is None:
             kernel, views = self._bound_and_views(X)
             return refuse_overflow(evaluate(kernel, views), kernel)
-        self._check_changes()
-        self._require_bound("on two sets of objects")
-        Z = self.validate(Z)
-        X, Z = objects.stored_alike(self.validate(X, Z), Z)
-        return refuse_overflow(evaluate(self, X, Z), self)
+        kernel, X, Z = self._bound_to_both(X, Z)
+        return refuse_overflow(evaluate(kernel, X, Z), kernel)
 
     def diag(self, X: Any) -> np.ndarray:
         """Return the values k(x, x) of the objects `X`, without evaluating the matrix."""
@@ -246,14 +243,7 @@ class Kernel(Parametrised):
         >>> (2 * RBF(gamma=0.5)).gradient([[0.0]], [[1.0]])["kernel__gamma"].round(6)
         array([[-1.213061]])
         """
-        if Z is None:
-            kernel, X = self._bound_to(X)
-            Z = X
-        else:
-            self._check_changes()
-            self._require_bound("on two sets of objects")
-            Z = self.validate(Z)
-            kernel, (X, Z) = self, objects.stored_alike(self.validate(X, Z), Z)
+        kernel, X, Z = self._bound_to_both(X, Z)
         with np.errstate(over="ignore", invalid="ignore"):
             gradient = kernel._gradient(X, Z)
         for name, slopes in gradient.items():
@@ -565,10 +555,7 @@ class Kernel(Parametrised):
         )
 
     def _normalized_form(self) -> Kernel | None:
-        """Return a kernel that is equal to normalize(self) but needs no k(x, x), if there is one.
-
-        The values of this bound kernel may then be beyond the range of numbers.
-        """
+        """Return a kernel equal to normalize(self) that needs no k(x, x), None without one."""
         return None
 
     def _normalized_gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray] | None:
@@ -620,6 +607,16 @@ class Kernel(Parametrised):
         kernel, views = self._bound_and_views(X)
         return kernel, views.X
 
+    def _bound_to_both(self, X: Any, Z: Any) -> tuple[Kernel, Any, Any]:
+        """Return the bound kernel and two validated sets of objects, by default the first twice."""
+        if Z is None:
+            kernel, X = self._bound_to(X)
+            return kernel, X, X
+        self._check_changes()
+        self._require_bound("on two sets of objects")
+        Z = self.validate(Z)
+        return self, *objects.stored_alike(self.validate(X, Z), Z)
+
     def _bound_and_views(self, X: Any) -> tuple[Kernel, Views]:
         """Return the same, with the images of `X` that binding has made."""
         self._check_changes()
@@ -635,11 +632,8 @@ class Kernel(Parametrised):
                 "not defined yet; bind it first: kernel = kernel.bind(X_train)."
             )
 
-    def _inside(self, level: int) -> str:
-        """Return the printed form, in parentheses where an operator outside binds tighter."""
-        return repr(self) if self._binds_tighter_than >= level else f"({self!r})"
-
 
 def inside(operand: Any, level: int) -> str:
-    """Return the printed form of an operand inside an operator, also of one that is no kernel."""
-    return operand._inside(level) if isinstance(operand, Kernel) else repr(operand)
+    """Return the printed form of an operand, in parentheses where the operator binds tighter."""
+    loose = isinstance(operand, Kernel) and operand._binds_tighter_than < level
+    return f"({operand!r})" if loose else repr(operand)

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.linalg import qr
 
 from mercer.numerics.symmetric_matrices import projected_matrix
 from mercer.objects.parameters import integer
+from mercer.objects.rows import dense
 from mercer.objects.validation import count
 
 from .first_argument import kernel_first
@@ -51,8 +51,7 @@ def polynomial_basis(X: Any, order: int) -> np.ndarray:
     n = len(X) if isinstance(X, list) else count(X)
     if order < 2:
         return np.ones((n, order))
-    X = X.toarray() if sp.issparse(X) else np.asarray(X, dtype=np.float64)
-    return np.hstack([np.ones((n, 1)), X])
+    return np.hstack([np.ones((n, 1)), dense(X)])
 
 
 def project_gram(K: np.ndarray, V: np.ndarray) -> np.ndarray:

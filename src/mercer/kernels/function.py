@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.objects.parameters import show
-from mercer.objects.rows import canonical_rows
+from mercer.objects.rows import canonical_rows, dense
 from mercer.objects.validation import Objects, as_objects, count
 from mercer.objects.vocabulary import Vocabulary
 
@@ -252,7 +252,7 @@ def require_callable(function: Any, name: str) -> None:
 
 def checked(values: Any, shape: tuple[int | None, ...], function: Any) -> np.ndarray:
     """Return the result of a user's function as float64, or refuse it."""
-    array = np.asarray(values.toarray() if sp.issparse(values) else values, dtype=np.float64)
+    array = dense(values)
     fits = array.ndim == len(shape) and all(
         want is None or want == got for want, got in zip(shape, array.shape, strict=True)
     )

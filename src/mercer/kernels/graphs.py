@@ -6,12 +6,12 @@ from collections.abc import Hashable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.linalg import eigh
 
 from mercer.gram.program import Builder
 from mercer.objects.hashables import is_hashable
 from mercer.objects.parameters import real
+from mercer.objects.rows import dense
 from mercer.objects.validation import Objects, as_items
 from mercer.objects.vocabulary import Vocabulary
 
@@ -64,7 +64,7 @@ class Diffusion(Kernel):
 
     def _check(self) -> None:
         real(self.beta, "beta", minimum=0)
-        weights = self._dense()
+        weights = dense(self.weights)
         if weights.ndim != 2 or weights.shape[0] != weights.shape[1] or not weights.size:
             raise ValueError(f"weights must be a square matrix; got shape {weights.shape}.")
         if not (np.isfinite(weights).all() and (weights >= 0).all()):
@@ -108,7 +108,7 @@ class Diffusion(Kernel):
             return NotImplemented
         return (
             self.beta == other.beta
-            and np.array_equal(self._dense(), other._dense())
+            and np.array_equal(dense(self.weights), dense(other.weights))
             and list(self._position()) == list(other._position())
         )
 
@@ -127,14 +127,10 @@ class Diffusion(Kernel):
 
     def _spectrum(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the eigenvalues of the Laplacian, which are at least 0, and its eigenvectors."""
-        weights = self._dense()
+        weights = dense(self.weights)
         values, vectors = eigh(np.diag(weights.sum(axis=1)) - weights)
         return np.maximum(values, 0.0), vectors
 
-    def _dense(self) -> np.ndarray:
-        weights = self.weights.toarray() if sp.issparse(self.weights) else self.weights
-        return np.asarray(weights, dtype=np.float64)
-
     def _position(self) -> dict[Hashable, int]:
-        names = range(len(self._dense())) if self.nodes is None else self.nodes
+        names = range(len(dense(self.weights))) if self.nodes is None else self.nodes
         return {name: i for i, name in enumerate(names)}

@@ -89,10 +89,7 @@ def stated_series(coefficients: Callable[[Any], Sequence[float]]) -> Callable[..
 
 
 class DrawsFrequencies:
-    """Base class of the kernels whose spectrum is a distribution that can be drawn from.
-
-    A subclass supplies `_frequencies`.
-    """
+    """Base of the kernels whose spectrum can be drawn from; a subclass supplies `_frequencies`."""
 
     def sample_spectrum(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
         """Draw n frequencies w of d coordinates with k(x, z) = E cos(w . (x - z)), as rows."""

@@ -9,11 +9,7 @@ from .base import Array, DualTerms, PiecewiseQuadratic, floats
 
 
 class _TubeLoss(PiecewiseQuadratic):
-    """A function of the residual r = y - f that vanishes on [-lower, upper].
-
-    `epsilon`: half width of the tube: one number, one per sample, or a pair (lower, upper) per
-    sample.
-    """
+    """A function of r = y - f that vanishes on [-lower, upper], widths for all or each sample."""
 
     def __init__(self, epsilon: ArrayLike = 0.1) -> None:
         tube = np.asarray(epsilon, dtype=np.float64)

@@ -202,10 +202,7 @@ class KernelEstimator(CallbackSupport, EstimatorParameters, BaseEstimator):
     def _gram(
         self, data: TrainingData, kernel: Kernel, dtype: str = "float64", objects: Any = None
     ) -> Gram:
-        """Return the kernel matrix of the samples, or of other objects in their place.
-
-        An asymmetric matrix raises ValueError.
-        """
+        """Return the kernel matrix of the samples, or other objects; an asymmetric one raises."""
         if objects is None and data.gram is not None:
             return data.gram if dtype == "auto" else data.gram.in_precision(dtype)
         gram = Gram(kernel, data.views if objects is None else objects, dtype=dtype)

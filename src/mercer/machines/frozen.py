@@ -18,10 +18,7 @@ _LINEAR = "_linear"
 
 
 def freeze(model: Any) -> None:
-    """Make the arrays of a fitted model read-only.
-
-    An array may be the user's own, as training rows are: the model gets a view of it.
-    """
+    """Make the arrays of a fitted model read-only; those of the user become views."""
     for name, value in list(model.__dict__.items()):
         if name[-1] != "_" and name != _LINEAR:
             continue

@@ -22,11 +22,7 @@ _FEW = 10_000
 
 
 def check_training_objects(machine: Any, X: Any, kernel: Kernel) -> Any:
-    """Return the training objects in the form in which they are evaluated.
-
-    Sets ``n_features_in_`` and ``feature_names_in_`` where the objects are rows of numbers or of
-    a table.
-    """
+    """Return validated training objects; sets the names and the number of columns."""
     kernel._check_changes()
     takes = kernel.takes
     if takes.pairwise:
@@ -147,10 +143,7 @@ def _check_rows(machine: Any, X: Any, *, reset: bool, sparse: bool) -> Any:
 
 
 def plain_rows(machine: Any, X: Any, *, reset: bool) -> Array | None:
-    """Return an array or a list of finite numbers, or a frame with the columns of the fit.
-
-    None where scikit-learn's validation has to look at them.
-    """
+    """Return plain finite rows, or a frame of the fit; None where scikit-learn must validate."""
     rows, names = X, None
     if type(X) is list:
         try:

@@ -143,10 +143,7 @@ class _Transform:
         return value
 
     def edges(self, omega: float) -> np.ndarray:
-        """Return panels that double up to the first sign change of the waves, then half waves.
-
-        As many half waves as pass eight lengths of the function, beyond which it is smooth.
-        """
+        """Return panels that double up to the first sign change, then half waves past 8 lengths."""
         if omega * self.length < SLOWEST:
             return np.zeros(1)
         first = (self.nu / 2 + 0.75) * pi / omega  # asymptotically

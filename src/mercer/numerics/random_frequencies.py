@@ -24,10 +24,7 @@ _NEGLIGIBLE = 1e-10  # of the mass, in the last octave
 def mixed_normals(
     shape: float, scale: float, n: int, d: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Draw from the spectrum of (1 + r^2 / scale^2)^(-shape), a mixture of Gaussians.
-
-    It is E exp(-s r^2 / scale^2) over s of the gamma distribution with this shape.
-    """
+    """Draw from the spectrum of (1 + r^2 / scale^2)^(-shape), a gamma mixture of Gaussians."""
     s = rng.standard_gamma(shape, size=(n, 1))
     return np.sqrt(2.0 * s) / scale * rng.normal(size=(n, d))
 
@@ -52,10 +49,7 @@ def stable(p: float, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def sine_quotients(power: int, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw from the spectrum of a product of B-splines: densities (sin(w/2) / (w/2))^power.
-
-    By rejection, below a Gaussian and the power -power of w/2.
-    """
+    """Draw from the spectrum of a product of B-splines, (sin(w/2) / (w/2))^power, by rejection."""
     lengths = _rejected(1, power, 1.0, lambda u: np.sinc(u / pi), n * d, rng)
     return 2.0 * (lengths * rng.choice([-1.0, 1.0], n * d)).reshape(n, d)
 

@@ -27,10 +27,7 @@ _LOWEST, _HIGHEST = -1074, 970
 
 
 def compensated_sums(terms: Array) -> tuple[Array, Array]:
-    """Return the sums of the columns of an array and their corrections.
-
-    The corrected sums are ``sums + corrections``; of two that cancel, add the sums first.
-    """
+    """Return column sums and their corrections; of sums that cancel, add the corrections last."""
     total, lost = np.zeros(terms.shape[1]), np.zeros(terms.shape[1])
     for x in terms:
         following = total + x

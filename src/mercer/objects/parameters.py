@@ -279,10 +279,7 @@ class Parametrised:
         return type(parts)(entries)
 
     def _with(self, **changes: Any) -> Self:
-        """Return a copy with some parameters replaced, without running the constructor.
-
-        Called on objects whose parameters have been checked.
-        """
+        """Return a copy of a checked object with other parameters, without its constructor."""
         copy = object.__new__(type(self))
         copy.__dict__.update(self.__dict__)
         copy.__dict__.pop("_unchecked", None)
@@ -292,7 +289,7 @@ class Parametrised:
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
             return NotImplemented
-        return all(_same(getattr(self, name), getattr(other, name)) for name in self._names)
+        return all(same(getattr(self, name), getattr(other, name)) for name in self._names)
 
     def __hash__(self) -> int:
         # The class alone: equal objects hash alike, and setting a parameter does not lose an
@@ -304,7 +301,7 @@ class Parametrised:
         shown = [
             f"{name}={show(getattr(self, name))}"
             for i, name in enumerate(self._names)
-            if i == 0 or not _same(getattr(self, name), self._defaults[name])
+            if i == 0 or not same(getattr(self, name), self._defaults[name])
         ]
         return f"{type(self).__name__}({', '.join(shown)})"
 
@@ -472,7 +469,7 @@ def _has_parameters(value: Any) -> bool:
     return hasattr(value, "get_params") and not isinstance(value, type)
 
 
-def _same(a: object, b: object) -> bool:
+def same(a: object, b: object) -> bool:
     """Return whether two parameter values are equal, arrays entry by entry."""
     if a is b:
         return True

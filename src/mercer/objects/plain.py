@@ -15,10 +15,7 @@ _ARRAYS = "biufUO"  # kinds of entries
 
 
 def as_plain(value: Any) -> Any:
-    """Return a value as what JSON can hold.
-
-    `value`: numbers, strings, bytes, None, and lists, tuples, sets, mappings and arrays of such.
-    """
+    """Return a value, of numbers, texts, bytes, None and collections of these, as JSON holds it."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, str | bool | int | float):

@@ -17,6 +17,11 @@ def canonical_rows(X: Any) -> Any:
     return X
 
 
+def dense(X: Any) -> np.ndarray:
+    """Return rows as a dense array of float64."""
+    return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+
+
 def dense_column(X: Any, j: int) -> np.ndarray:
     """Return column `j` as a dense array of float64."""
     column = X[:, [j]].toarray().reshape(-1) if sp.issparse(X) else X[:, j]
@@ -35,10 +40,7 @@ def squared_norms(X: Any) -> np.ndarray:
 
 
 def narrowed(features: Any) -> Any:
-    """Return sparse rows with 32-bit indices where these suffice: many programs take no others.
-
-    `features`: the rows; they share their values with what is returned.
-    """
+    """Return sparse rows, which share their values, with 32-bit indices where these suffice."""
     if getattr(features, "format", None) != "csr" or features.indices.dtype == np.int32:
         return features
     if max(features.nnz, *features.shape) > np.iinfo(np.int32).max:

@@ -97,10 +97,7 @@ def taken_by(kernel: Any) -> Objects:
 
 
 def as_vectors(X: Any, owner: str) -> Any:
-    """Return `X` as a finite 2-d array of float32 or float64, or as CSR in canonical order.
-
-    An array that already is one is returned itself, in whatever memory order.
-    """
+    """Return `X` as a finite 2-d float array, itself where it is one, or as canonical CSR."""
     if _is_ready(X):
         return X
     refuse_other_objects(X, owner)
@@ -204,10 +201,7 @@ def take(X: Any, index: Any) -> Any:
 
 
 def stored_alike(X: Any, Z: Any) -> tuple[Any, Any]:
-    """Return both sets as CSR if one of them is; sparse rows are never made dense.
-
-    Documents, which may be compared with rows of counts, stay what they are.
-    """
+    """Return both sets as CSR if one of them is; documents stay what they are."""
     if sp.issparse(X) == sp.issparse(Z) or not (hasattr(X, "shape") and hasattr(Z, "shape")):
         return X, Z
     return (X, sp.csr_array(Z)) if sp.issparse(X) else (sp.csr_array(X), Z)
@@ -292,12 +286,17 @@ def validated(estimator: Any, X: Any, *args: Any, **settings: Any) -> Any:
         raise with_columns(error, X, owner) from None
 
 
+<<<<<<< HEAD
 def with_columns(error: ValueError, X: Any, owner: str) -> ValueError:
     """Return scikit-learn's error for values that are no numbers, with the columns they are in.
 
     `error`: any error of its validation; one about something else is returned as it is. `owner`:
     the kernel that takes rows of numbers; "" where there is none to replace.
     """
+=======
+def not_finite(error: ValueError, X: Any) -> ValueError:
+    """Return scikit-learn's error, with the columns if it is about values that are no numbers."""
+>>>>>>> light
     first = str(error).split("\n", 1)[0]
     of_texts = "string" in first and owner
     if not (of_texts or "NaN" in first or "infinity" in first):
@@ -342,10 +341,7 @@ def _texts(owner: str, column: Any, value: str | bytes) -> ValueError:
 
 
 def all_finite(X: Any) -> bool:
-    """Return whether an array or a frame of numbers has no missing or infinite value.
-
-    True for sparse matrices and other objects, which are checked where they are converted.
-    """
+    """Return whether a numeric array or frame is finite; True for objects checked elsewhere."""
     if _is_ready(X) or sp.issparse(X) or len(getattr(X, "shape", ())) != 2:
         return True
     return not any(_not_finite_rows(X))

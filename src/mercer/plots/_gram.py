@@ -158,10 +158,7 @@ def _shades(matrix: NDArray[np.float64]) -> dict[str, Any]:
 
 
 def _alike_together(matrix: NDArray[np.float64], groups: NDArray[Any]) -> NDArray[np.intp]:
-    """Return an order, group by group, in which the similar stand beside each other.
-
-    Spectral seriation: along the second eigenvector of the Laplacian of the similarities.
-    """
+    """Return an order, group by group, with similar objects together: spectral seriation."""
     order: list[NDArray[np.intp]] = []
     for group in np.unique(groups):
         members = np.flatnonzero(groups == group)

@@ -70,10 +70,7 @@ class Centring:
         return found
 
     def weights(self, rows: Any, coef: Array, columns: Any = slice(None)) -> Array:
-        """Return w = sum_j beta_j (x_j - p) + p sum_j beta_j for each line of coefficients.
-
-        `rows`: the rows x_j - p in these `columns`, by default in all.
-        """
+        """Return w = sum_j beta_j (x_j - p) + p sum_j beta_j in some `columns`, line by line."""
         product, lost = compensated_product(coef, rows)
         sums, sizes = _sums(coef), np.abs(coef).sum(axis=1)
         return np.asarray(product + lost + self._of_sums(sums, sizes, rows, columns))

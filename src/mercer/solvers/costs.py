@@ -29,10 +29,7 @@ class Costs:
         self.kink = zero if problem.kink is None else problem.kink
 
     def snapped(self, beta: Array) -> Array:
-        """Return coefficients, in the problem's units, without the traces of an interior point.
-
-        Such a point stays next to the bounds and kinks where it belongs.
-        """
+        """Return coefficients on the bounds and kinks that an interior point is next to."""
         p = self.problem
         room = _TRACE * np.minimum(p.upper - p.lower, float(np.abs(beta).max()))
         for end in (self.kink, p.lower, p.upper):

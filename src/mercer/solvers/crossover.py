@@ -82,11 +82,7 @@ class Crossover(InteriorPoint):
         return Places(beta, free, above)
 
     def summing_to(self, beta: Array, sums: Array) -> Array:
-        """Return coefficients with the given sums over objects, where free ones allow it.
-
-        `beta`: coefficients; of those of an object the one with the most room is moved. `sums`: the
-        sums.
-        """
+        """Return coefficients with given sums over objects, moving the one with the most room."""
         p, place = self.problem, self.place
         room = np.where(self.free(beta), np.minimum(beta - p.lower, p.upper - beta), 0.0)
         order = np.lexsort((room, place))
@@ -100,11 +96,7 @@ class Crossover(InteriorPoint):
         return beta
 
     def solved(self, places: Places, it: Iterate) -> Array | None:
-        """Return the solution if all variables are where they belong, None where there is none.
-
-        `places`: where they belong; those that leave their piece are stopped at its end. `it`: from
-        which the solution is approached.
-        """
+        """Return the solution with variables at their places, stopped at ends; None without one."""
         low, high = self._ends(places)
         near = np.clip(self.coefficients(it.t), low, high)
         beta = np.where(places.free, near, places.beta)
@@ -173,10 +165,7 @@ class Crossover(InteriorPoint):
         return np.zeros_like(beta)
 
     def values(self, beta: Array) -> Array:
-        """Return K beta at the variables.
-
-        `beta`: coefficients.
-        """
+        """Return K beta at the variables."""
         raise NotImplementedError
 
     # -- objects -------------------------------------------------------------------------------

@@ -45,27 +45,17 @@ class Decomposition:
     def solve(self, jobs: Sequence[Job], settings: Settings) -> list[Solution]:
         """Return the solutions; jobs of one Gram go to the core together."""
         if len(jobs) == 1:
-            return _run([jobs[0].problem.dual], jobs[0].gram, settings, [jobs[0].start])
+            return _run(jobs, settings)
         batches = [list(batch) for _, batch in groupby(jobs, key=lambda job: job.gram)]
-        return in_turn(_run_batch, batches, settings)
+        return in_turn(_run, batches, settings)
 
 
-def _run_batch(jobs: list[Job], settings: Settings) -> list[Solution]:
+def _run(jobs: Sequence[Job], settings: Settings) -> list[Solution]:
     """Call the native solver on jobs of one Gram."""
-    problems, starts = [job.problem.dual for job in jobs], [job.start for job in jobs]
-    return _run(problems, jobs[0].gram, settings, starts)
-
-
-def _run(
-    problems: Sequence[DualProblem],
-    gram: Gram,
-    settings: Settings,
-    starts: Sequence[np.ndarray | None],
-) -> list[Solution]:
-    """Call the native solver."""
+    gram = jobs[0].gram
     evaluator, objects = gram.native
     begin = perf_counter()
-    natives = [p.native(s) for p, s in zip(problems, starts, strict=True)]
+    natives = [job.problem.dual.native(job.start) for job in jobs]
     try:
         found = evaluator.solve(
             objects, natives, native_settings(settings), settings.callback, gram.kept_rows
@@ -73,7 +63,7 @@ def _run(
     except ValueError as error:
         blame_overflow(gram, error)
         raise
-    seconds = (perf_counter() - begin) / max(len(problems), 1)
+    seconds = (perf_counter() - begin) / len(jobs)
     solutions: list[Solution] = []
 
     def read() -> None:

@@ -198,10 +198,7 @@ class _Method(Crossover):
     # -- from an interior point to a feasible one ---------------------------------------------
 
     def zero(self) -> _Point | None:
-        """Return the point 0 if it is optimal: unpenalised functions fit all targets.
-
-        The iterations would take long to see it, for nothing is left to measure a gap by.
-        """
+        """Return the point 0 if it is optimal, which the iterations would take long to see."""
         beta = np.zeros(len(self.place))
         found = self._point(beta, None)
         low, high = self.problem.slopes(beta)
@@ -278,10 +275,7 @@ def _require_memory(n: int) -> None:
 
 
 def require_memory(needed: float, what: str, advice: str) -> None:
-    """Raise where something needs more memory than there is.
-
-    `needed`: bytes. `what`: the fit that needs the memory, with its size. `advice`: the remedy.
-    """
+    """Raise where a fit (`what`) needs more bytes of memory than there are, with an advice."""
     there = _memory()
     if needed > there:
         raise TooLargeError(

@@ -23,10 +23,7 @@ from .interior_point import cholesky
 
 
 class DenseSystem:
-    """The values K beta - Q m and the multipliers m as unknowns; see the head of this module.
-
-    `K`: A positive semidefinite matrix. `Q`: orthonormal columns.
-    """
+    """The values K beta - Q m and the multipliers m as unknowns, for Q with orthonormal columns."""
 
     def __init__(self, K: Array, Q: Array) -> None:
         self.K, self.Q, self.n = K, Q, len(K)

@@ -45,10 +45,7 @@ _CORRECTIONS = 3
 
 
 class FeasiblePoint(NamedTuple):
-    """Coefficients, and how far from them there are some that satisfy all constraints.
-
-    `point`, `distance`: the coefficients, and a bound on the distance of each.
-    """
+    """Coefficients, and a bound on the distance of each from a point that meets all constraints."""
 
     point: Array
     distance: Array

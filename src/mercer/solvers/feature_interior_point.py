@@ -174,10 +174,7 @@ class _Method(InteriorPoint):
         return self._feasible(self._beta(it.t))
 
     def recovered(self, it: Iterate) -> Array:
-        """Return coefficients that give the weights w, with those at bounds where they belong.
-
-        The iterations find w to full precision and beta to less; least squares recover it.
-        """
+        """Return beta from w, which is known to more digits, by least squares off the bounds."""
         at_zero, at_bound = self.settled(it)
         t = np.where(at_bound, self.bound, 0.0)
         free = np.flatnonzero(~at_zero & ~at_bound)

@@ -192,7 +192,8 @@ class InteriorPoint(Costs):
             quadratic = 0.5 * max(self.system.norm2(beta), 0.0)
             linear = float(self.slope @ it.t + 0.5 * self.curv @ (it.t * it.t))
             norm = np.sqrt(2.0 * quadratic)
-            if limit < np.inf and -linear > limit * norm and self._balances(beta):
+            balanced = self.system.unbalanced(beta) <= 1e-6 * float(np.abs(beta).sum())
+            if limit < np.inf and -linear > limit * norm and balanced:
                 self._best = it
                 return "infeasible"
             terms = quadratic + float(np.abs(self.slope) @ np.abs(it.t - self._zero))
@@ -227,18 +228,12 @@ class InteriorPoint(Costs):
         return Iterate(none, self._beta(t), t, left, ones, np.where(self.bounded, 1.0, 0.0))
 
     def coefficients(self, t: Array) -> Array:
-        """Return the coefficients of the problem, in its units.
-
-        `t`: the variables u and v.
-        """
+        """Return the coefficients of the problem, in its units, from the variables u and v."""
         parts = np.bincount(self.part_of, self.sign * t, len(self.kink))
         return self.kink + self.unit * parts
 
     def summed(self, beta: Array) -> Array:
-        """Return the sums over the coefficients of each row.
-
-        `beta`: coefficients of the problem.
-        """
+        """Return the sums over the coefficients of each row."""
         sums: Array = np.bincount(self.place, beta).astype(float)
         return sums
 
@@ -250,10 +245,6 @@ class InteriorPoint(Costs):
         """Return the sums over the variables of each row."""
         sums: Array = np.bincount(self.row, values, len(self._kinks)).astype(float)
         return sums
-
-    def _balances(self, beta: Array) -> bool:
-        """Return whether the equations are met."""
-        return self.system.unbalanced(beta) <= 1e-6 * float(np.abs(beta).sum())
 
     def _missing(self, it: Iterate, beta: Array) -> float:
         """Return by how much the equations are not met, relative to the size of their terms."""
@@ -346,11 +337,7 @@ class InteriorPoint(Costs):
 
 
 def cholesky(M: Array) -> tuple[Array, bool] | None:
-    """Return the factor of a matrix, to which a multiple of 1 may have to be added.
-
-    `M`: A positive semidefinite matrix with a diagonal of ones, which may be changed; its lower
-    triangle is used.
-    """
+    """Return the Cholesky factor of M (unit diagonal, overwritten), shifted if it is singular."""
     shift = 0.0
     while np.isfinite(M).all() and shift < 1e-8:
         try:

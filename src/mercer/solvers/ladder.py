@@ -201,18 +201,13 @@ def solve_jobs(
         _improve(jobs, chosen, solutions, settings, begin)
         for k, job in enumerate(jobs):
             margin = getattr(job.problem, "margin", None)
-            if margin is not None and not _stopped(solutions):
+            if margin is not None and "interrupted" not in [s.status for s in solutions]:
                 left = settings.after(0, perf_counter() - begin)
                 solutions[k] = _tightened(job, chosen[k], left, wanted, solutions[k])
 
     if interrupted(go_on):
         solutions[-1].status = "interrupted"
     return solutions
-
-
-def _stopped(solutions: list[Solution]) -> bool:
-    """Return whether an interrupt was heard."""
-    return any(solution.status == "interrupted" for solution in solutions)
 
 
 def _for_first_rung(jobs: list[Job], settings: Settings) -> Settings:
@@ -301,10 +296,8 @@ def _tightened(
         if tol is None:
             break
         settings, begin = replace(settings, tol=tol), perf_counter()
-        again, chosen = [job._replace(start=solution.beta)], [solver]
-        found = _first_rung(chosen, again, settings)
-        _improve(again, chosen, found, settings, begin)
-        more = found[0].adding(solution)
+        again = job._replace(start=solution.beta)
+        more = _with_fallbacks(again, settings, solver).adding(solution)
         settings = settings.after(0, perf_counter() - begin)
         if more.status == "iteration_limit" and settings.max_iter < 0:
             # Rounding ends what no limit does; the tolerance that was asked for is met.
@@ -353,14 +346,12 @@ def _climb(job: Job, settings: Settings, begin: float, solution: Solution) -> It
         yield solution
 
 
-def _with_fallbacks(job: Job, settings: Settings) -> Solution:
-    """Take pair steps on one job, and climb where they make little progress."""
-    begin, steps = perf_counter(), _PATIENCE + _PATIENCE_PER_ROW * len(job.problem.dual.lower)
-    solution = Decomposition().solve([job], settings.at_most(steps))[0]
-    if _unfinished(solution, settings):
-        for better in _climb(job, settings, begin, solution):
-            solution = better
-    return solution
+def _with_fallbacks(job: Job, settings: Settings, solver: Solver | None = None) -> Solution:
+    """Solve one job, by default by pair steps, and climb where these make little progress."""
+    begin, chosen = perf_counter(), [solver or Decomposition()]
+    solutions = _first_rung(chosen, [job], settings)
+    _improve([job], chosen, solutions, settings, begin)
+    return solutions[0]
 
 
 def _run(problem: DualProblem, gram: Any, settings: Settings, start: np.ndarray) -> Solution:

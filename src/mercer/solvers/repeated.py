@@ -70,10 +70,7 @@ class Together:
 
 
 def without_idle_kinks(problem: DualProblem) -> DualProblem:
-    """Return the problem without kinks that are none, inside of the bounds: they go to a bound.
-
-    Costs that are curved or unbounded stay as they are.
-    """
+    """Return the problem with kinks between equal, straight costs moved to a bound."""
     left, right = problem.slope_left, problem.slope_right
     idle = np.isfinite(problem.lower) & (problem.lower < 0.0) & (problem.upper > 0.0)
     idle &= left == (left if right is None else right)

@@ -85,10 +85,7 @@ class ValueErrors:
         return self.of_far_rows(rows, np.repeat(norms, sizes), np.repeat(sums, sizes))
 
     def of_far_rows(self, rows: NDArray[np.integer], norm: Array, total: Array) -> Array:
-        """Return these bounds from the lengths of w and the sums of the coefficients.
-
-        A sum that is not quite 0 counts times the distance of two points amid the rows.
-        """
+        """Return these bounds from the lengths of w and the sums of the coefficients."""
         assert self.reach is not None
         rounding = self.per_reach * norm * self.reach[rows]
         return rounding + np.abs(total) * self.size[rows] * self.size.max(initial=0.0)

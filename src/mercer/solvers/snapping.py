@@ -28,10 +28,7 @@ _UNSEEN = 1e-3  # what the move of a variable may do to a value, relative to the
 def snap_to_bounds(
     problems: Sequence[DualProblem], solutions: Sequence[Solution], gram: Any, tol: float
 ) -> None:
-    """Move variables onto bounds and kinks they are next to, and compute multipliers anew.
-
-    `solutions` are changed in place. Large kernel values make small variables count.
-    """
+    """Move variables onto bounds and kinks next to them, in place, and update multipliers."""
     beta = np.concatenate([solution.beta for solution in solutions])
     used = np.flatnonzero(beta != 0.0)  # others rest at a bound or kink
     places = [
@@ -63,10 +60,7 @@ def _kinks(problem: DualProblem) -> Array:
 def _near(
     beta: Array, n: int, unseen: float, lower: Array, upper: Array, kink: Array | float = np.nan
 ) -> tuple[NDArray[np.bool_], Array]:
-    """Return which variables are next to a bound or kink without being at one, and the place.
-
-    They are nearer to it than `unseen`. `n`: how many variables a problem has.
-    """
+    """Return which variables are next to a bound or kink, nearer than `unseen`, and the place."""
     size = np.maximum(upper, -lower)
     close = max(_NEXT_TO_BOUND, n * np.finfo(np.float64).eps)
     # An unbounded variable is judged by its own size: it is next to nothing but 0.

@@ -163,11 +163,7 @@ class Convolution(Kernel):
         return values
 
     def _blocks(self, left: Parts, right: Parts) -> Iterator[tuple[Any, Any, list[Any]]]:
-        """Yield positions of objects, with weights and values of every component's kernel.
-
-        The weights (None if all are 1) and values are those of all pairs of decompositions of these
-        objects.
-        """
+        """Yield positions of objects, with the weights (None: all 1) and values of all parts."""
         if not (len(left.whole.weight) and len(right.whole.weight)):
             return
         kernels = [left.compared(k, d, right) for d, k in enumerate(self._components)]

@@ -9,14 +9,11 @@ import scipy.sparse as sp
 
 from mercer.gram.norm_checks import check_norms
 from mercer.gram.program import Builder
-from mercer.objects.validation import count, take
 from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..base import Kernel
 from ..definiteness import UNKNOWN, Definiteness
 from .operands import diagonal_gradients, nested, require_kernel
-
-_BLOCK = 8  # objects a side whose derivatives of k(x, x) are taken at a time
 
 
 class Normalized(Kernel):
@@ -90,8 +87,6 @@ class Normalized(Kernel):
         return self.kernel.feature_names(columns, vocabulary)
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
-        if hasattr(self.kernel, "_scaled"):
-            return self._gradient_by_logarithms(X, Z)
         stated = self.kernel._normalized_gradient(X, Z)
         if stated is not None:
             return nested("kernel", stated, 1.0)
@@ -111,24 +106,6 @@ class Normalized(Kernel):
             for name, matrix in inner.items()
         }
 
-    def _gradient_by_logarithms(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
-        """Return the same derivatives where k, u and v may be beyond the range of numbers."""
-        kernel: Any = self.kernel
-        cosines = self._values(X, Z)
-        scaled = kernel._scaled(X, Z)
-        log_u, own = _diagonals(scaled) if X is Z else self._own_logarithms(X)
-        log_v, other = (log_u, own) if X is Z else self._own_logarithms(Z)
-        slopes = scaled.slopes(0.5 * (log_u[:, None] + log_v))
-        slopes -= 0.5 * cosines * (own[:, :, None] + other[:, None, :])
-        return nested("kernel", kernel._named(slopes))
-
-    def _own_logarithms(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return log k(x, x) and its derivatives, from small tiles on the diagonal."""
-        kernel: Any = self.kernel
-        blocks = [take(X, slice(i, i + _BLOCK)) for i in range(0, count(X), _BLOCK)]
-        logs, slopes = zip(*(_diagonals(kernel._scaled(b, b)) for b in blocks), strict=True)
-        return np.concatenate(logs), np.concatenate(slopes, axis=1)
-
     def _inverses(self, X: Any) -> np.ndarray:
         """Return 1 / k(x, x), 0 where it is 0."""
         diagonal = self.kernel.diag(X)
@@ -141,32 +118,22 @@ class Normalized(Kernel):
 
     @property
     def _is_restricted(self) -> bool:
-        return self._may_lack_norms or self.kernel._is_restricted
-
-    @property
-    def _may_lack_norms(self) -> bool:
-        return not self.kernel._has_norms
+        return not self.kernel._has_norms or self.kernel._is_restricted
 
     def check_domain(self, X: Any) -> None:
         """Reject objects that have no norm under the kernel; see the base class."""
         self.kernel.check_domain(X)
-        if self._may_lack_norms:
+        if not self.kernel._has_norms:
             check_norms(self.kernel, X)
 
     def validate(self, X: Any, against: Any = None) -> Any:
         X = self.kernel.validate(X, against)
-        if self.is_bound and self._may_lack_norms:
+        if self.is_bound and not self.kernel._has_norms:
             check_norms(self.kernel, X, against)
         return X
 
     def __repr__(self) -> str:
         return f"normalize({self.kernel!r})"
-
-
-def _diagonals(scaled: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return log k(x, x) and its derivatives, from the values of one set of objects."""
-    log, slopes = scaled.logarithms()
-    return np.diagonal(log), np.diagonal(slopes, axis1=1, axis2=2)
 
 
 def normalize(kernel: Kernel) -> Normalized:

@@ -25,11 +25,7 @@ def require_kernel(value: Any, name: str, owner: str) -> None:
 
 
 def nested(name: str, gradient: dict[str, np.ndarray], factor: Any = 1.0) -> dict[str, np.ndarray]:
-    """Return the derivatives of an operand as those of the whole: the chain rule.
-
-    `name`: the operand's name, which precedes the names of its parameters. `factor` (n_X, n_Z):
-    derivative of the whole with respect to the operand's values.
-    """
+    """Return the derivatives of the operand `name`, by the chain rule those of the whole."""
     return {f"{name}__{key}": factor * matrix for key, matrix in gradient.items()}
 
 
@@ -44,11 +40,7 @@ def wanted_inside(wanted: Wanted, name: str) -> Wanted:
 def diagonal_gradients(
     kernel: Kernel, X: Any, Z: Any, inner: dict[str, np.ndarray]
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Return the derivatives of k(x, x) and of k(z, z), by the names that those of k(x, z) have.
-
-    `inner`: derivatives of k(x, z). Where a set has none of its own, because its objects have no
-    parts, they are 0.
-    """
+    """Return the derivatives of k(x, x) and k(z, z) by the names in `inner`, 0 if missing."""
     own = kernel._diagonal_gradient(X)
     other = own if X is Z else kernel._diagonal_gradient(Z)
     zeros = [

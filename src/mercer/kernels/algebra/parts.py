@@ -130,10 +130,7 @@ class Parts:
         return np.concatenate([np.arange(a, b) for a, b in zip(first, last, strict=True)])
 
     def chunks(self, most: int) -> Iterator[np.ndarray]:
-        """Yield positions of objects that have decompositions, up to `most` of these at a time.
-
-        An object that has more comes by itself.
-        """
+        """Yield positions of objects with up to `most` decompositions, or one larger object."""
         chunk: list[int] = []
         total = 0
         for i, number in enumerate(self.numbers.tolist()):
@@ -196,10 +193,7 @@ def _prepared(kernel: Kernel, d: int, whole: _Whole, parts: Any) -> Prepared:
 
 
 def summed(values: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Return the sums of blocks of so many rows and so many columns, none of which are 0.
-
-    In both orders, of which the mean is taken, so that k(x, z) and k(z, x) have the same bits.
-    """
+    """Return sums of blocks in both orders, averaged, so that k(x, z) and k(z, x) are equal."""
     i, j = np.cumsum(rows) - rows, np.cumsum(columns) - columns
     along = np.add.reduceat(np.add.reduceat(values, j, axis=-1), i, axis=-2)
     across = np.add.reduceat(np.add.reduceat(values, i, axis=-2), j, axis=-1)

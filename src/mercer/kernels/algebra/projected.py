@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
@@ -182,21 +183,12 @@ class Projection:
         return sp.csr_matrix(self.points) if sp.issparse(X) else self.points
 
 
+@dataclass(frozen=True)
 class _Terms:
     """The map x -> s u(x) + sign v(x) / s, with s chosen such that both are of one size."""
 
-    def __init__(self, projection: Projection, sign: float) -> None:
-        self.projection, self.sign = projection, sign
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, _Terms)
-            and self.sign == other.sign
-            and self.projection == other.projection
-        )
-
-    def __hash__(self) -> int:
-        return hash(self.projection)
+    projection: Projection
+    sign: float
 
     @property
     def takes(self) -> Objects:

@@ -14,7 +14,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.objects.callers import warn_caller
-from mercer.objects.parameters import EstimatorParameters, declared, integer, real, require_choice
+from mercer.objects.parameters import (
+    EstimatorParameters,
+    declared,
+    integer,
+    real,
+    require_choice,
+    same,
+)
 
 from ..sequences.sequence_kernel import alphabet_of, as_sequences
 from .baum_welch import Convergence, checked_alphabet, starting_tables, train, with_positive_weight
@@ -189,12 +196,7 @@ class HiddenMarkov(EstimatorParameters, BaseEstimator):
         if type(self) is not type(other):
             return NotImplemented
         mine, theirs = vars(self), vars(other)
-        return mine.keys() == theirs.keys() and all(
-            np.array_equal(mine[name], theirs[name])
-            if isinstance(mine[name], np.ndarray)
-            else mine[name] == theirs[name]
-            for name in mine
-        )
+        return mine.keys() == theirs.keys() and all(same(mine[n], theirs[n]) for n in mine)
 
     def __hash__(self) -> int:
         return hash(type(self))

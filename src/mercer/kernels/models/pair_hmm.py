@@ -11,11 +11,11 @@ from mercer.objects.parameters import parameter, probability, real, show
 from mercer.objects.vocabulary import Vocabulary
 
 from ..definiteness import PSD
-from ..sequences.path_sums import Scaled, in_blocks, padded, path_sums, times
+from ..sequences.path_sums import Scaled, ScaledGradient, in_blocks, padded, path_sums, times
 from ..sequences.sequence_kernel import AlphabetKernel, Tokens, known_letters
 
 
-class PairHMM(AlphabetKernel):
+class PairHMM(ScaledGradient, AlphabetKernel):
     r"""The probability that a pair hidden Markov model emits two sequences together.
 
     The model repeats three steps: it inserts letters into s only, each with probability
@@ -133,15 +133,10 @@ class PairHMM(AlphabetKernel):
             float(self.end) * stop,
         )
 
-    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
-        self._values(X, Z)  # refuses values that no number holds
-        return self._named(self._scaled(X, Z).slopes())
-
     def _named(self, slopes: np.ndarray) -> dict[str, np.ndarray]:
         return dict(zip(("mutation", "gap", "end"), slopes, strict=True))
 
     def _scaled(self, X: Any, Z: Any) -> Scaled:
-        """Return values and derivatives, which need not be within the range of numbers."""
         pairs, q = self.probabilities()
         x, rows = self._padded_letters(X)
         z, columns = self._padded_letters(Z)

@@ -155,10 +155,7 @@ class Mismatch(AlphabetKernel):
 
 
 class GappedSpectrum(SequenceKernel):
-    """Counts of substrings of length k of which some places are not looked at.
-
-    Summed over all choices of the places; a part of :class:`Mismatch`.
-    """
+    """Counts of substrings of length k, summed over the choices of places not looked at."""
 
     k: int
     gaps: int

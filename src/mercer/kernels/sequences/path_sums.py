@@ -10,7 +10,7 @@ after the other. These are divided by their largest value, whose logarithms are 
 the numbers of long sequences stay within their range.
 
 A number with its derivatives by P parameters is an array of P + 1 entries along the first axis,
-the number itself first.
+the number itself first. `ScaledGradient` is the base of the kernels with such derivatives.
 """
 
 from __future__ import annotations
@@ -20,10 +20,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mercer.objects.validation import count, take
+
+from ..base import Kernel
+
 # The factors u, v, w at cells (i, j) of some pairs, each with its derivatives: an array of shape
 # (P + 1, n_X, n_Z, n_cells). What would come from outside of the table counts as 0.
 Steps = Callable[[np.ndarray, np.ndarray], tuple[Any, Any, Any]]
 _CELLS = 1 << 20  # numbers of an antidiagonal of all pairs that are compared at a time
+_BLOCK = 8  # objects a side whose derivatives of k(x, x) are taken at a time
 
 
 class Scaled(NamedTuple):
@@ -32,10 +37,10 @@ class Scaled(NamedTuple):
     log_scale: np.ndarray  # (n_X, n_Z)
     numbers: np.ndarray  # (P + 1, n_X, n_Z)
 
-    def slopes(self, log_norms: Any = 0.0) -> np.ndarray:
-        """Return the derivatives, divided by the exponentials of `log_norms`."""
+    def divided(self, log_norms: Any = 0.0) -> np.ndarray:
+        """Return the numbers with their derivatives, divided by the exponentials of `log_norms`."""
         with np.errstate(over="ignore"):  # the caller refuses values that no number holds
-            return self.numbers[1:] * np.exp(self.log_scale - log_norms)
+            return self.numbers * np.exp(self.log_scale - log_norms)
 
     def logarithms(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the logarithms of the numbers and their derivatives, 0 for those of 0."""
@@ -46,11 +51,44 @@ class Scaled(NamedTuple):
         return log, np.divide(slopes, value, out=np.zeros_like(slopes), where=positive)
 
 
-def path_sums(rows: np.ndarray, columns: np.ndarray, steps: Steps, n_parameters: int) -> Scaled:
-    """Return F at the lengths of all pairs, with its derivatives.
+class ScaledGradient(Kernel):
+    """Base of the kernels whose values and derivatives may be beyond the range of numbers."""
 
-    `steps`: ``steps(i, j)`` returns u, v and w at cells (i, j), none of which is (0, 0).
-    """
+    def _scaled(self, X: Any, Z: Any) -> Scaled:
+        """Return values and derivatives, which need not be within the range of numbers."""
+        raise NotImplementedError
+
+    def _named(self, slopes: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the derivatives of `_scaled` by the names of the parameters."""
+        raise NotImplementedError
+
+    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        self._values(X, Z)  # refuses values that no number holds
+        return self._named(self._scaled(X, Z).divided()[1:])
+
+    def _normalized_gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
+        scaled = self._scaled(X, Z)
+        log_u, own = _diagonals(scaled) if X is Z else self._own_logarithms(X)
+        log_v, other = (log_u, own) if X is Z else self._own_logarithms(Z)
+        divided = scaled.divided(0.5 * (log_u[:, None] + log_v))
+        norms = 0.5 * (own[:, :, None] + other[:, None, :])
+        return self._named(divided[1:] - divided[0] * norms)
+
+    def _own_logarithms(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return log k(x, x) and its derivatives, from small tiles on the diagonal."""
+        blocks = [take(X, slice(i, i + _BLOCK)) for i in range(0, count(X), _BLOCK)]
+        logs, slopes = zip(*(_diagonals(self._scaled(b, b)) for b in blocks), strict=True)
+        return np.concatenate(logs), np.concatenate(slopes, axis=1)
+
+
+def _diagonals(scaled: Scaled) -> tuple[np.ndarray, np.ndarray]:
+    """Return log k(x, x) and its derivatives, from the values of one set of objects."""
+    log, slopes = scaled.logarithms()
+    return np.diagonal(log), np.diagonal(slopes, axis1=1, axis2=2)
+
+
+def path_sums(rows: np.ndarray, columns: np.ndarray, steps: Steps, n_parameters: int) -> Scaled:
+    """Return F and its derivatives at the lengths of all pairs; `steps(i, j)` gives u, v, w."""
     m, n = int(rows.max()), int(columns.max())
     shape = (n_parameters + 1, len(rows), len(columns))
     result, log_scale = np.zeros(shape), np.zeros(shape[1:])

@@ -12,12 +12,12 @@ from mercer.objects.parameters import integer_from, parameter, positive
 from mercer.objects.vocabulary import Vocabulary
 
 from ..definiteness import PSD
-from .path_sums import Scaled
+from .path_sums import Scaled, ScaledGradient
 from .sequence_kernel import SequenceKernel
 from .spectrum import check_weights
 
 
-class Subsequence(SequenceKernel):
+class Subsequence(ScaledGradient, SequenceKernel):
     r"""Common subsequences of length n, which may have gaps, weighted by their spans.
 
     .. math::
@@ -98,15 +98,10 @@ class Subsequence(SequenceKernel):
             return np.array(self.weights, dtype=np.float64)
         return np.r_[np.zeros(int(self.n) - 1), 1.0]
 
-    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
-        self._values(X, Z)  # refuses values that no number holds
-        return self._named(self._scaled(X, Z).slopes())
-
     def _named(self, slopes: np.ndarray) -> dict[str, np.ndarray]:
         return {"decay": slopes[0]} | ({} if self.weights is None else {"weights": slopes[1:]})
 
     def _scaled(self, X: Any, Z: Any) -> Scaled:
-        """Return values and derivatives, which need not be within the range of numbers."""
         vocabulary = Vocabulary()
         z = self.encode(Z, vocabulary)
         vocabulary.fix()

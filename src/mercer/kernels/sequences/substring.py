@@ -9,14 +9,14 @@ import numpy as np
 from mercer.objects.parameters import integer, integer_from, parameter, positive
 
 from ..definiteness import PSD
-from .path_sums import Scaled
+from .path_sums import Scaled, ScaledGradient
 from .sequence_kernel import SequenceKernel
 from .spectrum import Spectrum
 
 _LONGEST = 2**62
 
 
-class Substring(SequenceKernel):
+class Substring(ScaledGradient, SequenceKernel):
     r"""Counts of the contiguous substrings of all lengths.
 
     .. math:: k(s, t) = \sum_{u} \lambda^{2 |u|} \, c_u(s) \, c_u(t)
@@ -73,10 +73,6 @@ class Substring(SequenceKernel):
     def native_form(self, logarithms: bool = False) -> tuple[Any, ...]:
         longest = _LONGEST if self.max_length is None else int(self.max_length)
         return ("substring", float(self.decay), int(self.min_length), longest, logarithms)
-
-    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
-        self._values(X, Z)  # refuses values that no number holds
-        return self._named(self._scaled(X, Z).slopes())
 
     def _named(self, slopes: np.ndarray) -> dict[str, np.ndarray]:
         return {"decay": slopes[0]}

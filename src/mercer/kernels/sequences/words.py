@@ -29,10 +29,7 @@ _DIRECT = 16  # a table may have so many places for each number that is looked u
 
 
 class Words:
-    """The words that have a column, up to a length.
-
-    `complete`: whether all words are taken; else those that `learn` meets.
-    """
+    """The words up to a length that have a column: all (`complete`) or those `learn` meets."""
 
     def __init__(self, letters: np.ndarray, longest: int, complete: bool) -> None:
         self.letters = letters
@@ -128,10 +125,7 @@ class Words:
 def words_of(
     kernel: SequenceKernel, X: Any, longest: int, vocabulary: Vocabulary, complete: bool = True
 ) -> tuple[Tokens, Words]:
-    """Return sequences as tokens, and the words of the first sequences that were asked for.
-
-    `complete`: whether to take all words over the letters, met or not, where they are few.
-    """
+    """Return sequences as tokens, and words: of the first sequences, or all where they are few."""
     X = kernel.validate(X)
     letters = vocabulary.part("letters")
     tokens = kernel.encode(X, letters)
@@ -160,11 +154,7 @@ def spelled(alphabet: Sequence[Any], length: int) -> list[str]:
 
 
 def with_neighbours(counts: sp.csr_array, k: int, q: int, m: int) -> sp.csr_array:
-    """Return counts in which every word counts for all that differ from it in up to m places.
-
-    `counts` (n, q^k): counts of the words over q letters. `k`, `q`, `m`: the length of the words,
-    the number of letters, and of places.
-    """
+    """Return counts (n, q^k) in which a word counts for all that differ in up to m places."""
     words = np.unique(counts.indices)
     met = sp.csr_array(counts[:, words])
     neighbours = [np.asarray(c) for c in _neighbours(words.astype(np.int64), k, q, m)]

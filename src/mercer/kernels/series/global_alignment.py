@@ -13,9 +13,8 @@ from mercer.objects.parameters import integer, real, show
 from mercer.objects.validation import Objects, as_items
 from mercer.objects.vocabulary import Vocabulary
 
-from ..base import Kernel
 from ..definiteness import PSD
-from ..sequences.path_sums import Scaled, in_blocks, padded, path_sums
+from ..sequences.path_sums import Scaled, ScaledGradient, in_blocks, padded, path_sums
 from ..sequences.sequence_kernel import offsets
 
 _WHAT = "series: arrays of shape (length,) or (length, n_variables)"
@@ -41,7 +40,7 @@ class Points(NamedTuple):
         return _native.point_diagonal(form, self.value, self.start)
 
 
-class GlobalAlignment(Kernel):
+class GlobalAlignment(ScaledGradient):
     r"""Sums the similarities of two series over all their alignments.
 
     .. math::
@@ -152,15 +151,10 @@ class GlobalAlignment(Kernel):
         self._require_bound("on pairs of series")
         return ("global_alignment", float(self.gamma), 0 if self.band is None else int(self.band))
 
-    def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
-        self._values(X, Z)  # refuses values that no number holds
-        return self._named(self._scaled(X, Z).slopes())
-
     def _named(self, slopes: np.ndarray) -> dict[str, np.ndarray]:
         return {"gamma": slopes[0]}
 
     def _scaled(self, X: Any, Z: Any) -> Scaled:
-        """Return values and derivatives, which need not be within the range of numbers."""
         gamma = float(self.gamma)
         x, rows = padded(X)
         z, columns = padded(Z)

@@ -8,13 +8,13 @@ from math import comb
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 
 from mercer.gram import coordinates
 from mercer.gram.coordinates import MAX_ORDER, Coordinates, combined
 from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.objects.parameters import integer, show
+from mercer.objects.rows import dense
 from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..algebra.operands import concatenated, nested, outer, product_names, require_kernel
@@ -141,7 +141,7 @@ class ANOVA(VectorKernel):
         self._require_bound("as explicit features")
         X = self.validate(X)
         self.check_domain(X)
-        X = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+        X = dense(X)
         sets = comb(X.shape[1], int(self.order))
         if sets > _MOST_PRODUCTS:
             raise ValueError(

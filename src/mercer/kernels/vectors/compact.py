@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mercer.gram import evaluate
-from mercer.objects import validation as objects
+from mercer.objects.rows import dense_column
 
 from .vector import VectorKernel
 
@@ -17,10 +17,7 @@ _ROWS = 256  # rows of the matrix that are evaluated at a time
 
 
 class CompactKernel(VectorKernel):
-    """Base class of the vector kernels of compact support.
-
-    A subclass supplies `support_radius`.
-    """
+    """Base of the vector kernels of compact support; a subclass supplies `support_radius`."""
 
     @property
     @abstractmethod
@@ -56,16 +53,10 @@ class CompactKernel(VectorKernel):
         >>> BSpline(order=1, scale=2.0).sparse_gram(x).nnz
         298
         """
-        if Z is None:
-            kernel, X = self._bound_to(X)
-            Z = X
-        else:
-            self._require_bound("on two sets of objects")
-            kernel, Z = self, self.validate(Z)
-            X, Z = objects.stored_alike(self.validate(X, Z), Z)
+        kernel, X, Z = self._bound_to_both(X, Z)
         radius = float(kernel.support_radius)  # type: ignore[attr-defined]
         column = _widest_column(Z)
-        x, z = _column(X, column), _column(Z, column)
+        x, z = dense_column(X, column), dense_column(Z, column)
         rows, columns = np.argsort(x, kind="stable"), np.argsort(z, kind="stable")
         x, z = x[rows], z[columns]
         found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
@@ -86,12 +77,6 @@ class CompactKernel(VectorKernel):
         gram = sp.csr_array(sp.coo_array((values, (r, c)), shape=shape))
         gram.sort_indices()
         return gram
-
-
-def _column(X: Any, j: int) -> np.ndarray:
-    """Return a column as a dense array."""
-    column = X[:, [j]].toarray().reshape(-1) if sp.issparse(X) else X[:, j]
-    return np.asarray(column, dtype=np.float64)
 
 
 def _widest_column(X: Any) -> int:

@@ -177,9 +177,7 @@ class _Norm(Kernel):
 
     power: float
 
-    @property
-    def takes(self) -> Objects:
-        return VECTORS
+    _objects = VECTORS
 
     def tile(self, A: Any, B: Any) -> np.ndarray:
         largest = np.zeros((count(A), count(B)))

@@ -9,7 +9,6 @@ from math import ceil, inf, pi
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.polynomial import chebyshev
 from numpy.polynomial.legendre import leggauss
 
@@ -21,6 +20,7 @@ from mercer.numerics.hankel import half_length, radial_fourier
 from mercer.numerics.profile_table import Table
 from mercer.numerics.random_frequencies import from_radial_density
 from mercer.objects.parameters import integer_from, one_of, optional, parameter, positive, show
+from mercer.objects.rows import dense
 
 from ..definiteness import PD
 from ..stated_spectrum import DrawsFrequencies, stated_transform
@@ -207,10 +207,7 @@ def _profile(
 def _slope(
     spectrum: Callable[[np.ndarray], np.ndarray], d: int, reach: float, cutoff: float | None
 ) -> float:
-    """Return the derivative of the kernel by the squared distance, at 0.
-
-    It is -1 / (2 d) times the integral of w^2 P(w), minus infinity where that diverges.
-    """
+    """Return dk / d(r^2) at 0: -1 / (2 d) times the integral of w^2 P(w), perhaps -infinity."""
     if cutoff is not None:
         moment = float(_Band(lambda w: w**2 * spectrum(w), d, cutoff, reach)(np.zeros(1))[0])
     else:
@@ -285,10 +282,7 @@ class _Band:
 
 
 def _interpolated(function: Any, top: float, reach: float) -> Callable[[np.ndarray], np.ndarray]:
-    """Return a function that costs little from one that costs much, with the value `top` at 0.
-
-    A Chebyshev series on every octave of the distance, of as high a degree as it takes.
-    """
+    """Return a cheap form of a costly function: Chebyshev series on octaves, and `top` at 0."""
     edges = reach * 2.0 ** -np.arange(_OCTAVES + 1.0)
     series = []
     for low, high in zip(edges[1:], edges[:-1], strict=True):
@@ -317,7 +311,4 @@ def _interpolated(function: Any, top: float, reach: float) -> Callable[[np.ndarr
 
 def _sides(X: Any) -> np.ndarray:
     """Return the sides of the box that holds the rows."""
-    low, high = X.min(axis=0), X.max(axis=0)
-    if sp.issparse(low):
-        low, high = low.toarray(), high.toarray()
-    return (np.asarray(high, dtype=float) - np.asarray(low, dtype=float)).ravel()
+    return (dense(X.max(axis=0)) - dense(X.min(axis=0))).ravel()

@@ -65,10 +65,7 @@ def taylor_inner_product(
 
 
 def monomial_weight(kernel: Any, exponents: tuple[int, ...]) -> float:
-    """Return the weight w_m of a monomial in a kernel of the dot product.
-
-    `kernel`: a bound kernel with the method ``series_coefficient``.
-    """
+    """Return the weight w_m of a monomial in a bound kernel with `series_coefficient`."""
     return kernel.series_coefficient(sum(exponents)) * orders(Counter(_factors(exponents)))
 
 

@@ -9,7 +9,6 @@ from math import pi, sqrt
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 
 from mercer.gram.displacement import slope_along
 from mercer.gram.jets import Jets
@@ -19,6 +18,7 @@ from mercer.numerics.hankel import radial_fourier
 from mercer.numerics.profile_table import Table
 from mercer.numerics.random_frequencies import from_series
 from mercer.objects.parameters import integer, integer_from, optional, parameter, positive
+from mercer.objects.rows import dense
 from mercer.objects.validation import VECTORS
 
 from ..algebra.operands import nested, require_kernel
@@ -139,7 +139,8 @@ class Periodized(DrawsFrequencies, VectorKernel):
 
     def compile(self, builder: Builder) -> None:
         self._require_bound("on pairs of vectors")
-        table = _profile(self._snapshot()) if self.dimension == 1 else None
+        # The cached table is that of a copy, which stays as it is when parameters are set.
+        table = _profile(deepcopy(self)) if self.dimension == 1 else None
         if table is None:
             builder.python(self)
             return
@@ -189,16 +190,9 @@ class Periodized(DrawsFrequencies, VectorKernel):
     def _origin(self) -> np.ndarray:
         return np.zeros((1, int(self.dimension or 1)))
 
-    def _snapshot(self) -> Self:
-        """Return a copy that stays as it is when this kernel's parameters are set."""
-        return deepcopy(self)
-
     def _wrapped(self, A: Any, B: Any, function: Any) -> dict[str, np.ndarray]:
-        """Sum functions over all periods, for all pairs of rows.
-
-        They take the differences x - z + T n and the periods n.
-        """
-        A, B = (np.asarray(X.toarray() if sp.issparse(X) else X, dtype=float) for X in (A, B))
+        """Return functions of x - z + T n and the period n, summed over n for all pairs."""
+        A, B = dense(A), dense(B)
         period, shifts = float(self.period), self._shifts()
         sums: dict[str, list[np.ndarray]] = {}
         rows = max(1, _PAIRS // len(B))

@@ -6,11 +6,11 @@ from math import comb, sqrt
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 
 from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.objects.parameters import integer, real
+from mercer.objects.rows import dense
 from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..base import Kernel
@@ -144,8 +144,7 @@ class Polynomial(GammaKernel):
                 "a polynomial kernel with coef0 < 0 is no dot product of real features; use "
                 "coef0 >= 0."
             )
-        X = self.validate(X)
-        X = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+        X = dense(self.validate(X))
         gamma, coef0, degree = float(self.gamma), float(self.coef0), int(self.degree)
         lowest = 0 if coef0 > 0 else degree
         return np.hstack(

@@ -6,10 +6,10 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from mercer.gram.program import Builder
 from mercer.objects.parameters import integer
+from mercer.objects.rows import dense
 from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..definiteness import PSD
@@ -82,8 +82,7 @@ class SumOfPowers(GammaKernel):
         with its multinomial weight.
         """
         self._require_bound("as explicit features")
-        X = self.validate(X)
-        X = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+        X = dense(self.validate(X))
         root = sqrt(self._width())
         return np.hstack([root**m * monomials(X, m, ordered) for m in range(self.degree + 1)])
 

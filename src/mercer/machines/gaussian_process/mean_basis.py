@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from mercer.objects.rows import dense
 from mercer.objects.validation import count
 
 from ..errors import ParameterError
@@ -33,7 +33,7 @@ def mean_basis(basis: str | Callable[[Any], Any] | None, X: Any) -> Array | None
             )
         if getattr(X, "ndim", 0) != 2:
             raise ParameterError("basis='linear' needs rows of numbers.")
-        rows = X.toarray() if sp.issparse(X) else np.asarray(X, dtype=np.float64)
+        rows = dense(X)
         return np.hstack([ones, rows])
     if not callable(basis):
         raise ParameterError(

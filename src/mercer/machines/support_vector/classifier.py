@@ -175,10 +175,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         return self._values_of(check_objects(self, X, self.kernel_))
 
     def _per_row(self, X: Any, reduced: Callable[[Array], NDArray[Any]]) -> NDArray[Any]:
-        """Return `reduced` of the values of all problems, a block of rows at a time.
-
-        The values of many pairs of classes are far larger than what a prediction keeps of them.
-        """
+        """Return `reduced` of the values of all problems, computed in blocks of rows."""
         X = check_objects(self, X, self.kernel_)
         if not self._one_against_one():
             return reduced(self._values_of(X))

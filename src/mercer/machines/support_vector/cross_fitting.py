@@ -92,10 +92,7 @@ def _share(settings: Settings, spent: float, parts: int) -> Settings:
 
 
 def _of_fold(machine: Any) -> Any:
-    """Return an unfitted machine with the prices of a fitted one, and without probabilities.
-
-    A nu that the rest of the rows cannot have is lowered to fit.
-    """
+    """Return an unfitted machine with the prices of a fitted one, which lowers an infeasible nu."""
     untrained = clone(machine)
     untrained.probability, untrained.verbose, untrained.warm_start = False, False, False
     prices = zip(machine.classes_.tolist(), machine.class_weight_.tolist(), strict=True)

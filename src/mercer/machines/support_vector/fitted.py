@@ -173,10 +173,7 @@ class FittedAttributes(NamedWeights):
     # -- pickles and files --------------------------------------------------------------------
 
     def _brief_state(self) -> dict[str, Any]:
-        """Return the attributes with a record of the training rows in few bits.
-
-        An intercept that is unique is its own interval, others are the middle of theirs.
-        """
+        """Return the attributes with the record of the training rows in few bits."""
         state = dict(self.__dict__)
         if "_record" in state:
             record = state["_record"] = state["_record"].brief(self._edge_tolerance())

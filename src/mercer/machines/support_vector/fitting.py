@@ -53,10 +53,7 @@ _NO_NORM = 1e-9
 
 
 def fit(machine: Any, X: Any, y: Any = None, sample_weight: Any = None, extra: Any = None) -> Any:
-    """Fit a machine to objects, or to a Gram matrix, and return it.
-
-    A fit that fails leaves the machine as it was, with the model of an earlier fit.
-    """
+    """Fit a machine to objects or a Gram matrix, and return it; unchanged if the fit fails."""
     begin = perf_counter()
     try:
         with machine._all_or_nothing():

@@ -67,11 +67,7 @@ def _blocks(bounds: ErrorBounds, n: int) -> Iterator[tuple[int, Bounded]]:
 
 
 def guaranteed_errors(gram: Gram) -> tuple[ValueErrors, tuple[str, ...]]:
-    """Return bounds on the errors of products with a kernel matrix in float64, and their doubts.
-
-    These name the steps whose bounds are estimated or assumed; there are none if all are
-    guaranteed.
-    """
+    """Return error bounds of products with a float64 Gram, and which steps are estimated."""
     kernel = gram.kernel
     bounds = ErrorBounds(kernel, gram.X if kernel.pairwise else gram.views, given=True)
     if kernel.definiteness.order:

@@ -25,11 +25,11 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sp
 
 from mercer.kernels import Kernel
 from mercer.kernels.columns_used import columns_seen, linear_columns
 from mercer.objects.arrays import Array
+from mercer.objects.rows import dense
 from mercer.objects.tables import first_of_equal, select
 from mercer.objects.validation import VECTORS, count
 from mercer.solvers import Solution
@@ -51,10 +51,7 @@ _CANCELLED = 1e-10
 
 
 def with_linear_part(tasks: Sequence[Task], kernel: Kernel, X: Any) -> None:
-    """Give every task the linear functions that a kernel of order 2 needs, on its rows of `X`.
-
-    Rows that repeat stand for the same object: the first of them.
-    """
+    """Give every task the linear functions of a kernel of order 2; equal rows are one object."""
     if hasattr(tasks[0].problem.loss, "margin") and tasks[0].problem.unbounded:
         raise ParameterError(
             f"{kernel!r} is {kernel.definiteness}, with which there is no hard margin (C=inf): use "
@@ -175,9 +172,7 @@ def dense_columns(X: Any, kernel: Kernel, columns: list[int] | None) -> Array:
         "Use fewer columns, by on_columns or TruncatedSVD, or a positive definite kernel.",
     )
     try:
-        X = select(X, columns, VECTORS)
-        X = X.toarray() if sp.issparse(X) else X
-        X = np.asarray(X, dtype=np.float64)
+        X = dense(select(X, columns, VECTORS))
     except (TypeError, ValueError):
         X = np.empty(0)
     if X.ndim != 2:

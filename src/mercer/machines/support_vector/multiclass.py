@@ -36,10 +36,7 @@ _FEW = 20_000  # values of pairs, on all rows, up to which one product for every
 
 
 class Scheme(ABC):
-    """How labels become tasks, and coefficients a matrix; here for tasks that all use every row.
-
-    `codes`: positions of the labels among `classes`, None where there are no classes.
-    """
+    """How labels become tasks, and coefficients a matrix; here for tasks that all use every row."""
 
     def __init__(self, codes: Any, classes: Any) -> None:
         self.codes, self.classes = codes, classes
@@ -103,10 +100,7 @@ class Scheme(ABC):
 
 
 class Single(Scheme):
-    """One task on all rows: regression, one class, or two classes.
-
-    `targets`: real targets or labels -1 and +1.
-    """
+    """One task on all rows, with real targets or labels -1 and +1."""
 
     def __init__(self, targets: Array, codes: Any = None, classes: Any = None) -> None:
         self.targets, self.codes, self.classes = targets, codes, classes
@@ -348,11 +342,7 @@ def pair_places(n_classes: int) -> tuple[Rows, Rows]:
 
 
 def pair_shifts(moved: Centring, coef: Array, blocks: list[slice], rows: Rows | None) -> Array:
-    """Return <w, p> of every pair of classes: by how much centred rows change its intercept.
-
-    `blocks`: the columns of ``dual_coef_`` of each class. `rows`: what they stand for, by default
-    all.
-    """
+    """Return <w, p> of every pair of classes, the change of its intercept by centring."""
     rows = np.arange(moved.rows.shape[0]) if rows is None else rows
     place, support = moved.along(rows), rows[coef.any(axis=0)]
     parts = []

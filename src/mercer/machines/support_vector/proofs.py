@@ -148,10 +148,7 @@ def _without_totals(
     errors: ValueErrors,
     everything: bool = False,
 ) -> list[Proof]:
-    """Return the proofs of several models of one loss, computed over all rows at once.
-
-    `everything`: use all rows, where those near the margin might not do.
-    """
+    """Return the proofs of several models of one loss, from all rows (`everything`) or a part."""
     loss: Any = tasks[0].problem.loss
     intercept, linear = tasks[0].problem.basis is not None, tasks[0].linear is not None
     sizes = [len(task.y) for task in tasks]

@@ -146,11 +146,7 @@ class Task:
         return np.array([width - intercept, -width - intercept])
 
     def settle(self, solution: Solution, gram: Any) -> None:
-        """Bring a solution into the form of a model.
-
-        A margin that is rounding becomes 0, a tube has no negative width, and no row a coefficient
-        on both sides.
-        """
+        """Bring a solution into the form of a model: no negative width, no row on both sides."""
         problem = self.problem
         if self.linear is not None:
             solution.linear = self.linear.read(solution, gram.kernel)
