@@ -286,17 +286,12 @@ def validated(estimator: Any, X: Any, *args: Any, **settings: Any) -> Any:
         raise with_columns(error, X, owner) from None
 
 
-<<<<<<< HEAD
 def with_columns(error: ValueError, X: Any, owner: str) -> ValueError:
     """Return scikit-learn's error for values that are no numbers, with the columns they are in.
 
     `error`: any error of its validation; one about something else is returned as it is. `owner`:
     the kernel that takes rows of numbers; "" where there is none to replace.
     """
-=======
-def not_finite(error: ValueError, X: Any) -> ValueError:
-    """Return scikit-learn's error, with the columns if it is about values that are no numbers."""
->>>>>>> light
     first = str(error).split("\n", 1)[0]
     of_texts = "string" in first and owner
     if not (of_texts or "NaN" in first or "infinity" in first):
