@@ -270,6 +270,12 @@ PEERS = {
     "few rows, tube": lambda library: library.NuSVR().fit(FEW, FEW[:, 0]),
     "ridge": lambda library: library.KernelRidge(kernel="rbf").fit(Z, Z[:, 0]),
     "few rows, ridge": lambda library: library.KernelRidge(kernel="rbf").fit(FEW, FEW[:, 0]),
+    "few rows, sparse ridge": lambda library: library.KernelRidge(kernel="rbf").fit(
+        sp.csr_matrix(np.maximum(FEW, 0.0)), FEW[:, 0]
+    ),
+    "sparse tube": lambda library: library.SVR(kernel="linear").fit(
+        sp.csr_matrix(np.maximum(Z[:, :1], 0.0)), Z[:, 0]
+    ),
     "components": lambda library: library.KernelPCA(3, kernel="rbf").fit(Z),
     "few rows, all components": lambda library: library.KernelPCA(
         kernel="rbf", fit_inverse_transform=True

@@ -15,6 +15,7 @@ import zlib
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 
 def shuffled(raw: bytes, size: int) -> bytes:
@@ -251,6 +252,8 @@ def _is_plain(value: Any) -> bool:
         return value.dtype.kind in "biuf"
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "biuf" or (value.dtype.kind == "U" and value.nbytes <= _SMALL)
+    if isinstance(value, sp.csr_matrix | sp.csr_array):
+        return value.dtype.kind in "biuf"
     if type(value) in (list, tuple):
         return len(value) <= _SMALL and all(map(_is_plain, value))
     if type(value) is dict:
