@@ -24,7 +24,7 @@ from mercer.gram import Prepared
 from mercer.kernels.base import Kernel
 from mercer.objects.arrays import Array
 from mercer.objects.parameters import is_number, real
-from mercer.objects.validation import stored_alike
+from mercer.objects.validation import joined, stored_alike
 
 from .lengths import norm
 
@@ -128,7 +128,7 @@ class Combination:
         self._require_same_space(other)
         return type(self)(
             self.kernel,
-            _joined(self.centres, other.centres),
+            joined(self.centres, other.centres),
             np.concatenate([self.coef, other.coef]),
         )
 
@@ -226,14 +226,6 @@ def cross_gram_product(kernel: Kernel, X: Any, Z: Any, V: ArrayLike) -> Array:
         return Prepared(kernel, np.arange(len(V))).matmul(X, V)
     X, Z = stored_alike(X, Z)
     return Prepared(kernel, Z).matmul(X, V)
-
-
-def _joined(X: Any, Z: Any) -> Any:
-    """Return the objects of both collections, one after the other."""
-    if not hasattr(X, "shape"):
-        return [*X, *Z]
-    X, Z = stored_alike(X, Z)
-    return sp.vstack([X, Z], format="csr") if sp.issparse(X) else np.concatenate([X, Z])
 
 
 def _root(square: float, size: float, kernel: Kernel) -> float:

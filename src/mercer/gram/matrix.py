@@ -103,6 +103,12 @@ class Gram:
         self._rows = None
         # A whole matrix does not hold itself, so that it is freed with the last reference to it.
         self._viewed, self._index, self._diagonal = None, None, None
+        self.__dict__.pop("definiteness", None)
+
+    @cached_property
+    def definiteness(self) -> Any:
+        """The definiteness that the kernel claims, asked once for the matrix and its views."""
+        return self.kernel.definiteness
 
     @property
     def _whole(self) -> Gram:
@@ -190,6 +196,7 @@ class Gram:
             return self
         objects = self.X if self.kernel.pairwise else self.views
         other = Gram(self.kernel, objects, dtype, self._cache_size)
+        other.definiteness = self.definiteness
         return other if self._sign is None else other.signed(self._sign)
 
     @property

@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 import scipy.optimize
-import scipy.sparse as sp
 
 from mercer.kernels import Kernel
-from mercer.objects.validation import count, take
+from mercer.objects.validation import count, joined, take
 
 from .samplers import Sampler
 
@@ -68,18 +67,11 @@ def swap(kernel: Kernel, X: Any, sampler: Sampler, rng: np.random.Generator) -> 
         fresh = sampler(rng, 1)
         out = int(np.argmin(np.abs(vector)))  # the object that matters least
         kept = take(X, np.delete(np.arange(count(X)), out))
-        candidate = _joined(kept, fresh)
+        candidate = joined(kept, fresh)
         value, candidate_vector = scaled_extreme(kernel(candidate))
         if value < best:
             best, vector, X = value, candidate_vector, candidate
     return X
-
-
-def _joined(kept: Any, fresh: Any) -> Any:
-    """Return objects of two collections of one kind as one."""
-    if sp.issparse(kept):
-        return sp.vstack([kept, fresh], format="csr")
-    return np.concatenate([kept, fresh]) if hasattr(kept, "shape") else [*kept, *fresh]
 
 
 def _value_and_gradient(kernel: Kernel, X: np.ndarray) -> tuple[float, np.ndarray]:

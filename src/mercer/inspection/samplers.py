@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -54,17 +55,10 @@ class Box:
         return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, d)
 
 
-class Drawn:
-    """Objects drawn without replacement from a collection."""
-
-    def __init__(self, objects: Any) -> None:
-        self.objects = objects
-
-    def __call__(self, rng: np.random.Generator, n: int) -> Any:
-        """Return n of the objects, all of them if there are fewer."""
-        total = count(self.objects)
-        chosen = rng.choice(total, size=min(n, total), replace=False)
-        return take(self.objects, np.sort(chosen))
+def _drawn(objects: Any, rng: np.random.Generator, n: int) -> Any:
+    """Return n of the objects, drawn without replacement; all of them if there are fewer."""
+    total = count(objects)
+    return take(objects, np.sort(rng.choice(total, size=min(n, total), replace=False)))
 
 
 def as_sampler(source: Any) -> Sampler:
@@ -77,7 +71,7 @@ def as_sampler(source: Any) -> Sampler:
     if hasattr(source, "shape") or isinstance(source, list):
         if count(source) < 1:
             raise ValueError("there are no objects to draw from.")
-        return Drawn(source)
+        return partial(_drawn, source)
     raise TypeError(
         "sampler must be a function f(rng, n) that returns n objects, a pair (low, high) of "
         f"corners of a box, or a list or array of objects; got {type(source).__name__}."

@@ -202,6 +202,14 @@ def take(X: Any, index: Any) -> Any:
     return [X[i] for i in index]
 
 
+def joined(X: Any, Z: Any) -> Any:
+    """Return the objects of two collections of one kind, one after the other."""
+    if not hasattr(X, "shape"):
+        return [*X, *Z]
+    X, Z = stored_alike(X, Z)
+    return sp.vstack([X, Z], format="csr") if sp.issparse(X) else np.concatenate([X, Z])
+
+
 def stored_alike(X: Any, Z: Any) -> tuple[Any, Any]:
     """Return both sets as CSR if one of them is; documents stay what they are."""
     if sp.issparse(X) == sp.issparse(Z) or not (hasattr(X, "shape") and hasattr(Z, "shape")):

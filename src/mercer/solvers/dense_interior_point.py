@@ -82,7 +82,11 @@ def solve_with_equations(
     if problem.rows is not None:
         objects, place = np.unique(problem.rows, return_inverse=True)
         view = gram.take(objects)
-    _require_memory(view.n)
+    require_memory(
+        8.0 * _MATRICES * view.n**2,
+        f"is trained on the whole kernel matrix: {view.n} rows",
+        "Train on fewer samples, or use Projected(kernel) + s * Linear() with a large factor s.",
+    )
     K = view.tile().astype(np.float64, copy=False)
     weight = np.ones(len(place)) if weight is None else weight
     repeated = Together(problem, place)
@@ -119,11 +123,9 @@ def solve_with_equations(
         status=status,
         kkt_violation=2.0 * found.violation,
         objective=method.objective(found.beta, values),
-        relative_gap=np.nan,
         n_iter=n_iter,
         n_kernel_values=view.n**2,
         seconds=perf_counter() - begin,
-        precision="float64",
         n_outer=n_iter,
         negative_curvature=any(curved),
         fresh=True,
@@ -264,14 +266,6 @@ class _Method(Crossover):
             m = choose_multipliers(Q, low, high, target, self.weight, slack)
         m = near if m is None else m
         return None if m is None else _Point(beta, m + self.shift, violation(m))
-
-
-def _require_memory(n: int) -> None:
-    require_memory(
-        8.0 * _MATRICES * n * n,
-        f"is trained on the whole kernel matrix: {n} rows",
-        "Train on fewer samples, or use Projected(kernel) + s * Linear() with a large factor s.",
-    )
 
 
 def require_memory(needed: float, what: str, advice: str) -> None:
