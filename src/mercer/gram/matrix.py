@@ -400,7 +400,7 @@ class Prepared:
         self._ids = None
         views = views_of(Z)
         self._layout, self._objects = choose_layout(kernel, views, dtype)
-        # Python kernels look at the images again, native ones at the packed rows only.
+        # Python kernels need the images again, native ones only the packed rows.
         again = any(leaf.kind == "python" for leaf in self._layout.program.leaves)
         self._views = views if again else Views(views.X)
 

@@ -216,11 +216,7 @@ RULES = ("gauss", "midpoint", "periodic")
 
 
 def quadrature(domain: tuple[Any, ...], n: int, rule: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the nodes and weights of a rule on an interval, or of its product on a box.
-
-    On a box of dimension d there are the nearest k^d to `n`, and 2^d nodes at least. The weights
-    sum to the volume.
-    """
+    """Return about n nodes, 2^d at least, and weights of a rule on an interval or a box."""
     if len(domain) == 2 and all(is_number(end) for end in domain):
         return _interval(float(domain[0]), float(domain[1]), n, rule)
     try:

@@ -39,11 +39,7 @@ class Box:
         return rng.uniform(self.low, self.high, size=(n, len(self.low)))
 
     def mesh(self, rng: np.random.Generator, n: int) -> np.ndarray:
-        """Return about n points of a regular mesh of the box or of a random box inside it.
-
-        `n`: number of points; in d dimensions the largest k^d not above it, and 2^d at least unless
-        that is more. The result has shape (m, d).
-        """
+        """Return about n points of a regular mesh of the box or of a random box inside it."""
         d = len(self.low)
         side = max(2, int(np.floor(n ** (1 / d) + 1e-9)))
         if side**d > max(n, 4):

@@ -41,7 +41,7 @@ class Places(NamedTuple):
 
 
 class _Pieces(NamedTuple):
-    """For every object with a free variable: slope + curv (B - level) = -g, and who takes part."""
+    """For every object with a free variable: slope + curv (B - level) = -g, and its variables."""
 
     objects: NDArray[np.intp]
     slope: Array
@@ -67,7 +67,7 @@ class Crossover(InteriorPoint):
         return (self.slope_left != self.slope_right) | (self.curv_left != self.curv_right)
 
     def places(self) -> Places:
-        """Return where the variables belong, as the iterations show it."""
+        """Return the places of the variables that the last iterates indicate."""
         p, up = self.problem, self.sign > 0.0
         at_zero, at_bound = self.tending()
         above = self.coefficients(self._trail[-1].t) >= self.kink

@@ -26,11 +26,11 @@ import scipy.linalg
 from mercer.objects.arrays import Array, Rows
 
 _FLOPS = 8e9  # multiply-adds of a factorisation in a second, on one core
-_SECONDS = 4e-3  # time that may be spent in any case
+_SECONDS = 4e-3  # minimum time budget
 _MOST = 1 << 15  # rows of a part that is factorised: 8 GB
 # Rows up to which the smallest eigenvalue is computed after negative curvature was found.
 _EXACT = 1000
-_FEWEST, _STEPS = 3, 12  # Lanczos steps: fewer tell nothing, more are not taken
+_FEWEST, _STEPS = 3, 12  # Lanczos steps, at least (fewer are inconclusive) and at most
 _UNITS = {"float32": 2.0**-24, "float64": 2.0**-53}
 _ROWS = 8  # rows from which the precision of the values is told
 

@@ -98,7 +98,7 @@ def solve_with_equations(
     with threads, np.errstate(all="ignore"):
         method = _Method(problem, K, equations[rows], repeated.total(weight), place[rows])
         limit = ITERATIONS if settings.max_iter < 0 else min(settings.max_iter, ITERATIONS)
-        found, status, n_iter = method.zero(), "optimal", 1  # to look at 0 is a step too
+        found, status, n_iter = method.zero(), "optimal", 1  # the check of 0 counts as an iteration
         if found is None:
             status, it, n_iter = method.run(settings, begin, largest_norm, limit)
             ends: list[_Point] = []
@@ -133,7 +133,7 @@ def solve_with_equations(
 
 
 class _Point(NamedTuple):
-    """A feasible point, its multipliers, and by how much they miss the optimality conditions."""
+    """A feasible point, its multipliers, and the violation of the optimality conditions."""
 
     beta: Array
     multipliers: Array
@@ -155,7 +155,7 @@ class _Method(Crossover):
         self.K, self.Q, self.weight = K, once[place], weight
         Q, left = self.Q, problem.slope_left
         right = left if problem.slope_right is None else problem.slope_right
-        # What the slopes have in the span of Q is nothing but a change of the multipliers.
+        # The component of the slopes in the span of Q only shifts the multipliers.
         self.shift = scipy.linalg.lstsq(Q, 0.5 * (left + right), lapack_driver="gelsy")[0]
         largest = float(max(np.abs(left).max(), np.abs(right).max()))
         left, right = left - Q @ self.shift, right - Q @ self.shift
@@ -258,8 +258,8 @@ class _Method(Crossover):
             most = 2.0 * violation(near) + slack
         left, right = self.problem.slopes(np.zeros_like(beta))
         target = values + 0.5 * (left + right)
-        # Multipliers use what slack there is to come closer to the target, and those of the
-        # iterations may be far off where they are not unique: no more slack than it takes.
+        # Slack lets the multipliers approach the target, and those of the iterations may be far
+        # off where they are not unique: use as little slack as possible.
         m = choose_multipliers(Q, low, high, target, self.weight, slack)
         while m is None and slack < most:
             slack = min(_MORE_SLACK * slack, most)

@@ -109,7 +109,7 @@ class DualProblem:
         for g in range(self.n_groups):
             members = np.flatnonzero(self.group == g)
             total = 0.0 if self.totals is None else float(self.totals[g])
-            # Twice: the second pass removes what rounding left of the first.
+            # Twice: the second pass removes the rounding error of the first.
             for _ in range(2):
                 missing = total - float(point[members].sum())
                 if missing == 0.0:

@@ -67,7 +67,7 @@ def fit(machine: Any, X: Any, y: Any = None, sample_weight: Any = None, extra: A
         raise fit_diagnosis.out_of_memory(machine, X) from error
     machine._finish(fitting, begin)
     fit_diagnosis.conclude(machine, fitting)
-    if start is None:  # a fit that continues another one says nothing new
+    if start is None:  # a warm-started fit does not repeat remarks
         remark(machine, fitting)
         if fitting.sum_zero and machine._squared_norms.max() <= _NO_NORM * machine._largest:
             warn_of_constant(fitting.gram.kernel, data)

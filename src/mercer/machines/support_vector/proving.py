@@ -89,7 +89,7 @@ class Fitting:
     centring: Centring | None = None  # of the rows behind `gram`
     sum_zero: bool = False  # whether the coefficients of every task do
     stalled: set[int] = field(default_factory=set)  # tasks whose gap rounding kept from closing
-    curvature: Curvature | None = None  # of a user's kernel, once it was looked at
+    curvature: Curvature | None = None  # of a user's kernel, once it was examined
     signalled: bool = False
     rounding: float | None = None  # see `_rounding`, of these solutions
     share: float = 1.0  # measured errors of float32 values, as a multiple of the estimate
@@ -189,7 +189,7 @@ class Fitting:
         for solution in self.solutions:
             size = np.abs(solution.beta)
             rounding = (size > 0.0) & (size <= _NEGLIGIBLE * largest)
-            if rounding.any():  # and no decision value sees it
+            if rounding.any():  # and its effect on decision values is negligible
                 rounding &= size * self.largest <= _UNSEEN * self.settings.tol
             if rounding.any():
                 solution.beta = np.where(rounding, 0.0, solution.beta)
