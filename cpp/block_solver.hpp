@@ -75,7 +75,7 @@ class BlockSolver {
           continue;
         }
         // The running values carry the rounding of every step, and those of inactive variables
-        // are old: confirm on fresh ones, which also are what a certificate is made of.
+        // are outdated: confirm on recomputed values, on which the certificate is based as well.
         write_back();
         sol_.fresh = active() == n && accurate();
         if (sol_.fresh) continue;
@@ -126,7 +126,7 @@ class BlockSolver {
   static constexpr int shrink_every = 4;
   static constexpr int grow_every = 32;
   static constexpr Index usual_set = 1024;
-  /// Slots of a linear kernel, whose local matrix has 64 MB then.
+  /// Working-set size of a linear kernel: a local matrix of 64 MB.
   static constexpr Index largest_set = sizeof(T) == 4 ? 4096 : 2816;
   /// Multiply-adds of a step that lasts a few tenths of a second.
   static constexpr double dear_step = 4e9;
@@ -150,7 +150,7 @@ class BlockSolver {
     store_->allow(settings_.cache_bytes);
   }
 
-  /// Whether problems on these objects have the columns of whole rows, in their order.
+  /// Whether a problem on these objects uses the columns of whole rows in their order.
   bool straight(const std::vector<Index>& object) const {
     if (!store_ || static_cast<Index>(object.size()) != store_->size()) return false;
     for (std::size_t k = 0; k < object.size(); ++k)
@@ -158,9 +158,9 @@ class BlockSolver {
     return true;
   }
 
-  /// Finds rows of a sum in the store. Those that are not there are computed whole and kept, if
-  /// enough of their columns are used; `evict`: at the cost of rows that nobody uses.
-  /// False when the work was given up.
+  /// Looks up the rows of a sum in the store. Missing rows are computed whole and stored if enough
+  /// of their columns are used; `evict`: unused rows may be evicted for them.
+  /// Returns false if the computation was aborted.
   bool find_rows(const std::vector<Index>& object, bool in_place, bool evict,
                  PinnedRows<T>& pinned) {
     if (!store_) return true;
@@ -169,7 +169,7 @@ class BlockSolver {
       if (r.known) continue;
       const T* found = pinned.find(object[r.row]);
       if (found && in_place) {
-        r.own = const_cast<T*>(found);  // known: nobody writes there
+        r.own = const_cast<T*>(found);  // known: never written to
         r.known = true;
       } else {
         r.longer = found;
@@ -279,11 +279,11 @@ class BlockSolver {
     return sum;
   }
 
-  // ---- values from scratch
+  // ---- recomputed values
 
-  /// Values as a product with the present support: all of them, or after an interrupt, where time
-  /// is short, those of inactive variables. False when it did not come to an end; what it did not
-  /// reach has no value then, unless the solver kept one up to date.
+  /// Recomputes the values K beta from the current support: all of them or, after an interrupt,
+  /// those of inactive variables alone. Returns false if it was aborted; values that were not
+  /// reached are NaN then, unless the solver has kept them up to date.
   bool rebuild() {
     const Index n = full_.size();
     const bool hasty = sol_.status == Status::interrupted;
@@ -307,7 +307,7 @@ class BlockSolver {
     return complete;
   }
 
-  /// Takes note of what the values of sol_.beta, computed afresh, are sums of.
+  /// Restarts the rounding bound of the running values: number and size of the terms of K beta.
   void begin_sums() {
     mass_ = 0;
     additions_ = 0;
@@ -318,8 +318,8 @@ class BlockSolver {
     peak_ = mass_;
   }
 
-  /// Whether the running values are as good as fresh ones: rounding in double precision has added
-  /// less to them than a hundredth of what that of kernel values in single precision does.
+  /// Whether the running values are as accurate as recomputed ones: accumulation in double
+  /// precision has added less than a hundredth of the rounding error of float32 kernel values.
   /// With r_i = k(i, i)^1/2, each of `additions_` terms rounds value i by at most r_i `peak_`.
   bool accurate() const {
     constexpr double unit = 0.5 * std::numeric_limits<double>::epsilon(), single = 1e-9;
@@ -330,11 +330,10 @@ class BlockSolver {
     return static_cast<double>(additions_) * unit * peak_ <= single * std::sqrt(squares);
   }
 
-  /// Whether running values may do: in double precision they are never as good as fresh ones.
+  /// Whether running values can replace recomputed ones; in double precision they never can.
   bool summed() const { return sizeof(T) == 4 && definite_; }
 
-  /// Values of the variables that have left the active set, from what they were then. False when
-  /// it did not come to an end.
+  /// Updates the values of variables that have left the active set. Returns false if aborted.
   bool catch_up() {
     for (const Stage& left : left_) {
       std::vector<Index> changed;
@@ -354,7 +353,7 @@ class BlockSolver {
     return sol_.fresh || rebuild();
   }
 
-  /// out = K[rows, support] coef without any row of the store.
+  /// out = K[rows, support] coef, without the row store.
   bool multiply(const std::vector<Index>& rows, const std::vector<Index>& support,
                 const std::vector<double>& coef, double* out) {
     const Index n = static_cast<Index>(rows.size()), m = static_cast<Index>(support.size());
@@ -366,8 +365,8 @@ class BlockSolver {
     return kernel->product(*multiplier, out, threads_, [&] { return limits_.leave(0); });
   }
 
-  /// out = K[:, support] coef, a sum of the rows of the support. There may be more of them than the
-  /// store holds, so it takes what there is room for.
+  /// out = K[:, support] coef, a sum of the rows of the support. The store keeps as many of these
+  /// rows as it has room for.
   bool sum_support(const std::vector<Index>& support, const std::vector<double>& coef,
                    double* out) {
     PinnedRows<T> pinned(store_);
@@ -380,7 +379,7 @@ class BlockSolver {
     return complete;
   }
 
-  /// Seconds that another step and the values of the returned point will take, by the speed so far.
+  /// Estimated seconds of another step and of the values of the returned point.
   double time_to_finish() {
     if (settings_.time_limit <= 0) return 0;
     const double now = limits_.seconds(), step = now - step_began_;
@@ -420,8 +419,8 @@ class BlockSolver {
     extremes();
   }
 
-  /// Takes note of the variables that are not among the next active ones, and of the coefficients
-  /// of those: no others change.
+  /// Records the variables that leave the active set, and the coefficients of those that stay: only
+  /// these change from now on.
   void leave(const std::vector<Index>& next) {
     std::vector<char> stays(static_cast<std::size_t>(full_.size()), 0);
     for (const Index i : next) stays[i] = 1;
@@ -432,7 +431,7 @@ class BlockSolver {
     left_.push_back(std::move(stage));
   }
 
-  /// Rows of the active set are kept beside the whole ones, in the bytes that those leave.
+  /// The cache of shortened rows of the active set, in the bytes that whole rows leave.
   void shorten_rows(const std::vector<Index>& kept) {
     if (!store_) return;
     if (short_rows_.length() > 0)
@@ -446,7 +445,7 @@ class BlockSolver {
 
   void choose_sizes() {
     const Index n = active();
-    // A step computes a row for every variable it changes: a few at a time where rows are dear.
+    // A step computes a row for every variable it changes: small sets where rows are expensive.
     const double row = static_cast<double>(n) * full_kernel_.cost();
     Index q = settings_.working_set > 0 ? settings_.working_set : std::max(usual_set, grown_);
     if (!full_kernel_.joint() && !full_kernel_.linear())
@@ -463,8 +462,8 @@ class BlockSolver {
     age_.assign(static_cast<std::size_t>(size), 0);
   }
 
-  /// Dot products change the values of all variables at the price of one row, so that the local
-  /// matrix is what a step costs: a long run takes fewer and larger ones.
+  /// With dot products, a step updates all values at the cost of one row, and the local matrix
+  /// dominates: long runs use fewer steps with larger working sets.
   void grow_set() {
     const Index now = slots_.task.size, n = active();
     if (!full_kernel_.linear() || settings_.working_set > 0 || now >= largest_set || now >= n)
@@ -476,7 +475,7 @@ class BlockSolver {
     fresh_set_ = true;
   }
 
-  /// Puts the worst violators into slots; members kept from before stay where they are.
+  /// Fills slots with the worst violators; members of the previous set keep their slots.
   void select() {
     if (fresh_set_) {
       std::fill(in_slot_.begin(), in_slot_.end(), Index(-1));
@@ -683,15 +682,15 @@ class BlockSolver {
     objective_ += line.change(step);
   }
 
-  /// values += sum over changed_ of delta * row. Returns false, with values half changed, when the
-  /// user interrupts it.
+  /// values += sum over changed_ of delta * row. Returns false after an interrupt, with values only
+  /// partly updated.
   bool apply_change() {
     if (changed_.empty()) return true;
     sol_.fresh = false;
     return kernel_->linear() ? apply_weights() : apply_rows();
   }
 
-  /// The same for dot products: one weight vector takes the place of all rows.
+  /// The same for dot products, by one weight vector instead of rows.
   bool apply_weights() {
     const Index n = active(), size = slots_.task.size;
     if (limits_.interrupted()) return false;
@@ -707,7 +706,7 @@ class BlockSolver {
     return true;
   }
 
-  /// With rows that are kept or computed on the way.
+  /// The same from stored and newly computed rows.
   bool apply_rows() {
     const Index n = active(), m = static_cast<Index>(changed_.size());
     PinnedRows<T> pinned(store_);
@@ -726,7 +725,7 @@ class BlockSolver {
         if (!r.known) r.own = short_rows_.insert(r.row, fence);
     const Index computed = sum_.computed();
     if (!sum_.add(*kernel_, object_, values_.data()))
-      return false;  // the end: nobody looks into the shortened rows any more
+      return false;  // the solver ends: the shortened rows are not used again
     pinned.publish();
     sol_.cache_hits += m - computed;
     sol_.cache_misses += computed;

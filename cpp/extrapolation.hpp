@@ -1,8 +1,8 @@
 // A long step along the direction in which a solver has moved.
 //
-// On data that no function can fit exactly the dual of a hard machine is unbounded, and pair steps
-// alone would climb for ever. Along beta + t d the objective is quadratic up to the next kink or
-// bound: t minimises it there.
+// On data that no function can fit exactly, the dual of a hard-margin machine is unbounded, and
+// pair steps alone would not end. Along beta + t d the objective is quadratic up to the next kink
+// or bound; t minimises it there.
 #pragma once
 #include <algorithm>
 
@@ -27,7 +27,7 @@ class Extrapolation {
     if (!(slope_ < 0) || !(limit_ > 0)) return 0;
     return curve_ > 0 ? std::min(limit_, -slope_ / curve_) : limit_;
   }
-  /// By how much the objective changes.
+  /// The change of the objective.
   double change(double step) const { return step * slope_ + 0.5 * step * step * curve_; }
 
  private:

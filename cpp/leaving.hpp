@@ -1,4 +1,4 @@
-// Work that is given up before its end: the user interrupts it, or its time is over.
+// Aborted computations: after an interrupt of the user or at a time limit.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -8,8 +8,8 @@
 
 namespace mercer {
 
-/// Asked by all threads of a piece of work: whether the caller has no more use for it. The calling
-/// thread, worker 0, alone asks the caller; the others hear of it.
+/// Whether a computation is to be aborted, for all of its threads. The calling thread, worker 0,
+/// asks the caller; the others read its answer.
 class Leaving {
  public:
   explicit Leaving(std::function<bool()> wanted = nullptr) : wanted_(std::move(wanted)) {}
@@ -25,7 +25,7 @@ class Leaving {
   std::atomic<bool> left_{false};
 };
 
-/// parallel_for whose tasks are left out once the work is given up; false in that case.
+/// parallel_for that skips the remaining tasks once it is aborted; returns false then.
 inline bool parallel_for(int threads, Index tasks, Leaving& leaving,
                          const std::function<void(Index, int)>& body) {
   parallel_for(

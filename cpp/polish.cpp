@@ -8,7 +8,7 @@ namespace mercer {
 
 namespace {
 
-/// What a singular system leaves of its right-hand side, relative to it, that is not rounding.
+/// Relative residual of a singular system above which it is not rounding.
 constexpr double inconsistent = 1e-6;
 /// Added to the diagonal of such a system, relative to its largest entry.
 constexpr double ridge = 1e-9;

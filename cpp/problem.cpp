@@ -7,8 +7,8 @@ namespace mercer {
 
 namespace {
 constexpr double inf = std::numeric_limits<double>::infinity();
-/// A coefficient this close to its bound, relative to the size it can have, is at it; with many
-/// coefficients their sum is rounded by more.
+/// Relative distance within which a coefficient counts as at its bound; larger for many
+/// coefficients, whose sum has a larger rounding error.
 constexpr double next_to_bound = 1e-13;
 double closeness(Index n) {
   return std::max(next_to_bound, static_cast<double>(n) * std::numeric_limits<double>::epsilon());
@@ -67,7 +67,7 @@ void find_multipliers(const Problem& p, Solution& sol) {
     const double b = sol.beta[i], f = sol.values[i];
     quad += b * f;
     linear += p.phi(i, b);
-    if (std::isnan(f)) continue;  // nobody had the time to compute it
+    if (std::isnan(f)) continue;  // not computed before an interrupt
     const bool rises = b<p.upper[i], falls = b> p.lower[i];
     const double up = f + p.slope_up(i, b), down = f + p.slope_down(i, b);
     if (rises) lo[g] = std::min(lo[g], up);

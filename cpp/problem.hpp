@@ -44,12 +44,12 @@ struct Problem {
     return b <= kink[i] ? slope_left[i] + curv_left[i] * (b - kink[i])
                         : slope_right[i] + curv_right[i] * (b - kink[i]);
   }
-  /// b, or the bound or kink that rounding left it next to, relative to the bound or to `largest`,
-  /// the largest coefficient: small ones beside a large price are no rounding. A speck of rounding
-  /// makes a coefficient free, and a free one fixes the multiplier, where the midpoint of an
-  /// interval is promised.
+  /// Snaps b to a bound or kink within rounding error, relative to the bound or to `largest`, the
+  /// largest coefficient (small coefficients beside a large upper bound are not rounding).
+  /// Otherwise rounding makes a coefficient free, and a free one determines the multiplier, which
+  /// should be the midpoint of an interval.
   double settled(Index i, double b, double largest) const;
-  /// Sum of coefficients that is rounding.
+  /// Bound on the rounding error of a sum of coefficients.
   double rounding_of_sum(double largest) const;
   /// The b in [lower, upper] that maximises s b - phi_i(b).
   double maximiser(Index i, double s) const;

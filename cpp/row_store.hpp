@@ -3,11 +3,11 @@
 // A store belongs to a kernel on a set of objects and outlives a solver: folds, pairs of classes
 // and values of C find the rows that earlier problems computed. A row is known by the position of
 // its object in the set and covers all of the objects, so problems on some of them pick out their
-// columns. Rows are whole, or partial: an entry that nobody has computed yet is NaN.
+// columns. Rows are whole or partial: entries that have not been computed are NaN.
 //
-// Rows in use are pinned; the others leave in the order of their last use when room is needed.
-// Nobody ever waits: a row that another thread is filling counts as unknown. A kernel value depends
-// on its two objects alone, so what is kept decides how much is computed and never a result.
+// Rows in use are pinned; the others are evicted, least recently used first. No thread waits: a row
+// that another thread is filling counts as missing. A kernel value depends on its two objects
+// alone, so the contents of the store change how much is computed, never a result.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -76,10 +76,10 @@ class RowStore {
     pin(s);
     return slots_[s].data;
   }
-  /// Room for the whole row of object i, pinned and seen by nobody else until it is published; null
-  /// when it is in use, or when there is no room (`evict`: rows that nobody uses give way). Memory
-  /// that is touched for the first time costs as much as a value of few multiply-adds: rows of
-  /// these are kept when claims that evict ask for them again and again.
+  /// Claims memory for the whole row of object i, pinned and private until it is published; null if
+  /// it is in use or there is no room (`evict`: unused rows are evicted). Memory touched for the
+  /// first time costs as much as a value of few multiply-adds: rows of such values are stored only
+  /// after several claims that evict.
   T* claim(Index i, bool evict) {
     if (matrix_) return nullptr;
     const std::lock_guard guard(lock_);
@@ -95,7 +95,7 @@ class RowStore {
     return slots_[s].data;
   }
   /// The row of object i, whole or partial, pinned; its entries are read and written by the
-  /// functions below. Null when there is no room or someone is filling it.
+  /// functions below. Null if there is no room or another thread is filling it.
   T* share(Index i) {
     if (matrix_) return nullptr;
     const std::lock_guard guard(lock_);
@@ -166,7 +166,7 @@ class RowStore {
   bool dear() const { return !kernel_->threads_allowed() || kernel_->cost() >= dear_cost; }
   double row_bytes() const { return static_cast<double>(stride_) * sizeof(T); }
 
-  // ---- the list of rows that nobody uses, by their last use
+  // ---- the list of unused rows, by their last use
 
   void append(Index s) {
     slots_[s].older = newest_;
@@ -184,7 +184,7 @@ class RowStore {
     ++pinned_;
   }
 
-  /// A slot of nobody, outside the list; -1: none.
+  /// A free slot, outside the list; -1: none.
   Index vacate(bool evict) {
     if (static_cast<Index>(slots_.size()) < capacity_) {
       const Index fresh = std::clamp<Index>(static_cast<Index>(slab_bytes / row_bytes()), 1,

@@ -1,9 +1,9 @@
-// Weighted sums of kernel rows, from rows that are kept and rows that are computed on the way.
+// Weighted sums of kernel rows, from stored and newly computed rows.
 //
 //   out_k += sum_r coef_r K(row_r, k)   for all columns k of a kernel
 //
-// Rows are added in their order, in double precision, wherever they come from: what happens to be
-// kept leaves no trace in the sums. Threads own columns.
+// Rows are added in their order, in double precision, wherever they come from, so the sums do not
+// depend on which rows are stored. Each thread owns some columns.
 #pragma once
 #include <algorithm>
 #include <limits>
@@ -39,9 +39,9 @@ class RowSum {
 
   std::vector<Row> rows;
 
-  /// Adds the rows to out, and writes those that have memory of their own and were not known there.
-  /// `object` are the positions of the columns in longer rows. False when the work was given up;
-  /// sums of columns that it did not reach are NaN then.
+  /// Adds the rows to out, and writes new rows into their own memory. `object`: positions of the
+  /// columns in longer rows. Returns false if it was aborted; sums of columns that were not reached
+  /// are NaN then.
   bool add(const Evaluator<T>& kernel, const std::vector<Index>& object, double* out) {
     kernel_ = &kernel;
     object_ = object.data();
@@ -67,7 +67,7 @@ class RowSum {
                          [](const Row& r) { return !r.known && !r.longer; });
   }
 
-  /// Computes whole rows of a kernel; false when the work was given up.
+  /// Computes whole rows of a kernel; returns false if it was aborted.
   bool fill(const Evaluator<T>& kernel, const std::vector<Index>& row, const std::vector<T*>& to,
             int threads) {
     if (row.empty()) return true;

@@ -1,4 +1,4 @@
-// What the two solvers share: limits, and the slots of an inner problem.
+// Shared parts of the two solvers: limits, and the slots of an inner problem.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -17,7 +17,7 @@ namespace mercer {
 
 inline constexpr double infinite = std::numeric_limits<double>::infinity();
 
-/// An objective that falls by less than this part of itself over many steps no longer falls.
+/// Relative decrease of the objective over many steps below which the solver has stalled.
 inline constexpr double stagnation = 1e-12;
 
 /// Refuses a kernel that overflows on these objects.
@@ -43,8 +43,8 @@ Range<V> range_of(const V* values, const V* up, const V* down, Index begin, Inde
   return r;
 }
 
-/// Makes the tolerance smaller where a solution within it has too large a gap; returns whether.
-/// The gap falls about as the tolerance does. Rounding of the values ends this.
+/// Reduces the tolerance if a solution within it has too large a gap; returns whether it did. The
+/// gap decreases about as fast as the tolerance, down to the rounding of the values.
 template <class T>
 bool tightened(const Settings& s, double relative_gap, double& tol) {
   constexpr double finest = sizeof(T) == 4 ? 5e-6 : 1e-9;
@@ -56,21 +56,21 @@ bool tightened(const Settings& s, double relative_gap, double& tol) {
   return true;
 }
 
-/// Says "optimal" of a solution that met its tolerance, and was ended on the way to a smaller gap.
+/// Sets the status "optimal" if the tolerance was met before the search for a smaller gap ended.
 inline void confirm(const Settings& s, Solution& sol) {
   const bool ended = sol.status == Status::stalled || sol.status == Status::iteration_limit;
   if (s.largest_gap > 0 && ended && sol.violation <= s.tol) sol.status = Status::optimal;
 }
 
-/// Thrown out of work that the solver gave up before its end; see Limits::leave.
+/// Thrown by a computation that is aborted; see Limits::leave.
 struct Left {};
 
-/// Time, iteration and interrupt limits, asked at every outer step.
+/// Time, iteration and interrupt limits, checked at every outer step.
 class Limits {
  public:
   Limits(const Settings& s, std::atomic<bool>* stop) : s_(s), stop_(stop) {}
 
-  /// Whether the user wants the solver to end; for the calling thread, cheap enough to be asked
+  /// Whether the user has interrupted the solver; for the calling thread, cheap enough to be called
   /// every millisecond.
   bool interrupted() {
     if (s_.interrupted && !stop_->load(std::memory_order_relaxed) && s_.interrupted())
@@ -79,13 +79,13 @@ class Limits {
     if (!noticed_) noticed_ = seconds();
     return true;
   }
-  /// The same, for work that makes the result whole: a moment after an interrupt is left for it.
+  /// The same for work that completes the result, which gets a moment after an interrupt.
   bool impatient() { return interrupted() && seconds() > *noticed_ + grace; }
   bool out_of_time(double reserve = 0) const {
     return s_.time_limit > 0 && seconds() + reserve > s_.time_limit;
   }
 
-  /// Asked by all threads inside long computations of kernel values: whether to give them up.
+  /// Whether to abort long computations of kernel values; called by all threads.
   bool leave(int worker) {
     bool leaves = false;
     if (finishing_)
@@ -96,9 +96,9 @@ class Limits {
     if (leaves) left_.store(true, std::memory_order_relaxed);
     return left();
   }
-  /// Whether a computation was given up, so that its values are of no use.
+  /// Whether a computation was aborted, so that its values are invalid.
   bool left() const { return left_.load(std::memory_order_relaxed); }
-  /// From now on work makes the result whole.
+  /// Marks the work that follows as completing the result.
   void finish() {
     finishing_ = true;
     left_.store(false);
@@ -108,15 +108,15 @@ class Limits {
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   }
-  /// True when the solver must stop; says why. `reserve` seconds of the limit are for what follows.
+  /// Whether the solver must stop; sets the status. `reserve`: seconds kept to complete the result.
   bool reached(Index n_iter, Status* why, double reserve = 0) {
     if (interrupted()) return *why = Status::interrupted, true;
     if (s_.max_iter >= 0 && n_iter >= s_.max_iter) return *why = Status::iteration_limit, true;
     if (out_of_time(reserve)) return *why = Status::time_limit, true;
     return false;
   }
-  /// Whether the time limit is over by more than a moment, so that even what makes the result whole
-  /// must be left.
+  /// Whether the time limit is exceeded by so much that even the completion of the result must be
+  /// aborted.
   bool overdue() const {
     return s_.time_limit > 0 && seconds() > (1 + moment) * s_.time_limit + moment;
   }
@@ -173,7 +173,7 @@ class Slots {
     for (Index k = 0; k < at; ++k) clear(k);
   }
 
-  /// Nobody lives here: lower > upper, no move possible.
+  /// Empties a slot: lower > upper allows no move.
   void clear(Index k) {
     values_[k] = T(0);
     up_[k] = std::numeric_limits<T>::infinity();

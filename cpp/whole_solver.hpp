@@ -56,7 +56,7 @@ class WholeSolver {
     sol.status = Status::optimal;
     try {
       iterate(sol, start.empty());
-    } catch (const Left&) {  // in the middle of a kernel row: the last whole step stands
+    } catch (const Left&) {  // inside a kernel row: the last complete step counts
       sol.n_iter += slots_.task.steps;
       sol.fresh = false;
       limits_.reached(sol.n_iter, &sol.status);
@@ -85,7 +85,7 @@ class WholeSolver {
   static constexpr Index burst = 50000;
   static constexpr double polished = 1e-12;
   static constexpr Index worth_shrinking = 256;
-  /// Multiply-adds of a value that is worth looking up and leaving one by one: some 6 ns.
+  /// Multiply-adds of a kernel value (about 6 ns) from which sharing single entries pays off.
   static constexpr double parts_cost = 256;
   /// Multiply-adds that take a few milliseconds.
   static constexpr double dear_rows = 2e7;
@@ -136,8 +136,8 @@ class WholeSolver {
         }
       }
       if (!(t.violation > t.tol)) {
-        // The running values carry the rounding of every step: they do to see that the gap is too
-        // large, and fresh ones confirm that it is not.
+        // The running values carry the rounding of every step: they suffice to see that the gap is
+        // too large; recomputed ones confirm that it is small enough.
         if (!sol.fresh) {
           collect(sol);
           if (settings_.largest_gap > 0) {
@@ -193,7 +193,7 @@ class WholeSolver {
       slot_[i] = next[p_.groups ? p_.group[i] : 0]++;
       variable_[slot_[i]] = i;
     }
-    // Empty slots repeat the first object: finite values that nothing ever uses.
+    // Empty slots repeat the first object: their values are finite and never used.
     std::vector<Index> object = variable_;
     if (!rows_.empty())
       for (Index& i : object) i = rows_[i];
@@ -213,7 +213,7 @@ class WholeSolver {
       batch_ = std::min(slot_kernel_->block(), 32);
   }
 
-  /// Where the slots' objects stand in the rows of the store.
+  /// Positions of the objects of the slots in the rows of the store.
   void place_in_store(const std::vector<Index>& object) {
     object_.clear();
     for (const Index i : object) object_.push_back(kernel_.b().id[i]);
@@ -264,7 +264,7 @@ class WholeSolver {
 
   // ---- rows of the store
 
-  /// Takes the rows of wanted_ that the store has; the others stay.
+  /// Takes the rows of wanted_ that the store holds; the others remain in wanted_.
   void find_whole() {
     PinnedRows<T> briefly(store_);
     PinnedRows<T>& pinned = in_place_ ? pinned_ : briefly;
@@ -276,8 +276,8 @@ class WholeSolver {
     std::erase_if(wanted_, known);
   }
 
-  /// Computes the rows of wanted_ for all objects of the store and keeps them; those that it has no
-  /// room for stay.
+  /// Computes the rows of wanted_ for all objects of the store and stores them; those without room
+  /// remain in wanted_.
   void compute_whole() {
     PinnedRows<T> briefly(store_);
     PinnedRows<T>& pinned = in_place_ ? pinned_ : briefly;
@@ -404,7 +404,7 @@ class WholeSolver {
     for (std::size_t c = 0; c < count; ++c) wanted_.push_back(candidates_[c].second);
   }
 
-  /// The range that the moves of a group are judged against; without an equality that is zero.
+  /// The range (max down, min up) of a group; without an equality both ends are zero.
   Range<T> range_of_group(int g) const {
     const InnerTask<T>& t = slots_.task;
     if (p_.groups == 0) return {T(0), T(0)};
@@ -517,7 +517,7 @@ class WholeSolver {
     return row;
   }
 
-  /// What rounding alone may add to a difference of two values.
+  /// Bound on the rounding error of a difference of two values.
   double noise() const {
     double sum = 0, largest = 0;
     for (const Index k : slot_) {
@@ -528,8 +528,8 @@ class WholeSolver {
     return 4 * static_cast<double>(std::numeric_limits<T>::epsilon()) * sum * largest;
   }
 
-  /// Whether the objective fell by more than its rounding since the last call.
-  /// Fresh values: over millions of steps the running ones drift, and an objective with them.
+  /// Whether the objective decreased by more than its rounding error since the last call. Uses
+  /// recomputed values: over millions of steps the running ones drift, and the objective with them.
   bool progress(Solution& sol) {
     collect(sol);
     rebuild(sol);
@@ -559,7 +559,7 @@ class WholeSolver {
     }
   }
 
-  /// values = K beta, afresh and in float64, for the solution and the slots.
+  /// Recomputes values = K beta in float64, for the solution and the slots.
   void rebuild(Solution& sol) {
     assessed_ = false;
     const Index size = slots_.task.size;
@@ -607,13 +607,13 @@ class WholeSolver {
     return std::is_same_v<T, double> && settings_.gap_tol <= 0 && !sol.negative_curvature;
   }
 
-  /// Puts the slots where the solution is.
+  /// Copies the solution into the slots.
   void restart_from(Solution& sol) {
     for (Index i = 0; i < p_.size(); ++i) slots_.task.beta[slot_[i]] = sol.beta[i];
     rebuild(sol);
   }
 
-  /// Solves for the free variables; SMO mends the others in between. Keeps the best point seen.
+  /// Polishes the free variables by a linear system, alternating with SMO. Keeps the best point.
   void polish(Solution& sol) {
     InnerTask<T>& t = slots_.task;
     const double tol = t.tol;

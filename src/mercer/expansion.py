@@ -217,13 +217,12 @@ class Expansion:
         A linear expansion of more terms than outputs is collapsed to its weight vectors first, in
         double precision; so is one of vectors far from the origin, whose terms cancel.
         """
-        columns = self.coef if self.coef.ndim == 2 else self.coef[:, None]
-        if type(self.kernel) is Linear and (
-            _collapses(self.vectors, columns.shape[1])
-            or centring(self.kernel, self.vectors, True) is not None
-        ):
-            w = weight_vectors(self.vectors, columns)
-            return Products(Prepared(self.kernel, w, "float64"), [(0, np.eye(columns.shape[1]))])
+        columns, rows = self.coef if self.coef.ndim == 2 else self.coef[:, None], self.vectors
+        if type(self.kernel) is Linear:
+            n, entries = columns.shape[1], rows.nnz if sp.issparse(rows) else rows.size
+            if n * rows.shape[1] < entries or centring(self.kernel, rows, True) is not None:
+                w = weight_vectors(rows, columns)
+                return Products(Prepared(self.kernel, w, "float64"), [(0, np.eye(n))])
         return Products(Prepared(self.kernel, self.vectors, self.dtype), [(0, columns)])
 
     def _checked(self, X: Any) -> Any:
@@ -275,13 +274,6 @@ def _check_linear(a: Array, coef: Array, columns: list[int] | None, vectors: Any
     raise ValueError(
         f"poly_coef must have one number for each feature{outputs}; got shape {a.shape}{there}."
     )
-
-
-def _collapses(vectors: Any, n_outputs: int) -> bool:
-    """Return whether the weight vectors of a linear expansion are smaller than its vectors."""
-    if sp.issparse(vectors):
-        return n_outputs * vectors.shape[1] < vectors.nnz
-    return n_outputs < len(vectors)
 
 
 def weight_vectors(vectors: Any, coef: Array) -> Any:

@@ -11,6 +11,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from mercer.gram import Gram
 from mercer.machines.support_vector.proofs import Proof
 from mercer.machines.support_vector.proving import certificates
 from mercer.solvers import certification
@@ -84,7 +85,7 @@ def test_a_limit_that_leaves_no_time_for_the_proof_leaves_the_gap_infinite():
     )
     values = certification.Values(np.nan, np.nan, np.nan, np.nan)
     proof = Proof(values, np.nan, np.zeros(2), np.zeros(2, dtype=bool), (0.0, 0.0))
-    found = certificates(model.kernel_, [proof], [solution], "float64")[0]
+    found = certificates(Gram(model.kernel_, X), [proof], [solution], "float64")[0]
     assert found.gap == found.relative_gap == found.primal == -found.dual == np.inf
     assert not found.converged
 

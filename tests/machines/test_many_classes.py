@@ -343,6 +343,9 @@ def test_a_small_fit_takes_few_calls(monkeypatch):
     calls = calls_of(lambda: SVC().fit(X, y))
     assert len(calls) <= 200
     assert calls.count("diag") == len(asked) == 1
+    asked.clear()
+    SVC(solver="decomposition").fit(X, y)
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize("n_classes", [2, 6])

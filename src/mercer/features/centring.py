@@ -18,8 +18,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mercer.geometry.means import shares
-from mercer.geometry.squared_lengths import nonnegative, require_distances
+from mercer.geometry.means import TO_MEAN, shares
+from mercer.geometry.squared_lengths import require_distances, squared_distances
 from mercer.gram import Gram, Prepared
 from mercer.machines.conventions import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.machines.estimator import KernelEstimator
@@ -166,10 +166,8 @@ class KernelCenterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEs
         X = self._objects(X)
         A, B = stored_alike(X, self.X_fit_)
         means = Prepared(self.kernel_, B).matmul(A, self.weight_)
-        own = self.kernel_.diag(X)
-        squares = own - 2.0 * means + self.K_fit_all_
-        size = np.abs(own) + 2.0 * np.abs(means) + abs(self.K_fit_all_)
-        return nonnegative(squares, size, self.kernel_, "the squared distance of x_{0} to the mean")
+        squares = self.kernel_.diag(X), means, self.K_fit_all_
+        return squared_distances(*squares, self.kernel_, TO_MEAN)
 
     def _tiles(self, X: Any, rows: int) -> Iterator[tuple[int, Array]]:
         if self.X_fit_ is None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from mercer.geometry import pivoted_cholesky
 from mercer.gram import Gram, Prepared
 from mercer.kernels import Kernel
+from mercer.numerics.symmetric_matrices import oriented
 from mercer.objects.parameters import declared, integer, real, require_choice
 from mercer.objects.validation import count, stored_alike, take
 
@@ -108,9 +109,7 @@ class Nystrom(KernelFeatures):
                 f"all {len(chosen)} landmarks have length 0 in feature space, so there are no "
                 "features; draw more of them, or use selection='greedy'."
             )
-        values, vectors = values[kept], vectors[:, kept]
-        # An eigenvector's sign is arbitrary: its largest entry is made positive.
-        vectors *= np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(len(values))])
+        values, vectors = values[kept], oriented(vectors[:, kept])
         self.landmark_indices_ = chosen
         self.landmarks_ = chosen.astype(np.int64) if kernel.pairwise else take(X, chosen)
         self.eigenvalues_: NDArray[np.float64] = values

@@ -38,11 +38,12 @@ from mercer.solvers.curvature import Curvature, look_for_negative_curvature
 from mercer.solvers.rounding import UNIT, estimated, value_sizes
 
 from .functions import RKHSFunction, cross_gram_product
-from .squared_lengths import nonnegative, require_distances
+from .squared_lengths import require_distances, squared_distances
 
 _SEEN = 0.1  # rounding, relative to the accepted gap, that keeps the solver from it
 _NOTHING = 256.0 * UNIT  # a squared radius this small beside k(x, x) is none
 _FIFTH, _NATIVE_VALUE = 0.2, 1e-8  # of the time of a fit, for curvature; seconds for a value
+_TO_CENTRE = "the squared distance of x_{0} to the centre"
 _ATTEMPTS = 4  # each with a tolerance a hundred times finer than the one before
 
 
@@ -106,7 +107,8 @@ class Ball:
         X = self.kernel.validate(X)
         weight = self.coef[self.support]
         values = cross_gram_product(self.kernel, X, self.support_objects, weight)
-        return np.sqrt(_to_centre(self.kernel, self.kernel.diag(X), values, self.centre_norm2))
+        squares = self.kernel.diag(X), values, self.centre_norm2
+        return np.sqrt(squared_distances(*squares, self.kernel, _TO_CENTRE))
 
 
 @kernel_first
@@ -282,7 +284,8 @@ def solve_ball(
         if ended or primal - dual <= tol * max(primal, 0.0):
             break
         gram, start = exact, np.minimum(coef, problem.upper)  # sums of 1 may round beyond it
-    _to_centre(kernel, plain, values - ridge * coef, centre - ridge * float(coef @ coef))
+    centre2 = centre - ridge * float(coef @ coef)
+    squared_distances(plain, values - ridge * coef, centre2, kernel, _TO_CENTRE)
     if moved is not None:
         centre = float(coef @ Gram(kernel, X, "float64").matmul(coef, n_jobs))
     largest = float(np.abs(diagonal).max())
@@ -341,17 +344,8 @@ def penalised_radius(squares: Array, price: Array | None) -> tuple[float, float]
 def _spread(gram: Gram, diagonal: Array) -> float:
     """Return a quarter of the largest squared distance to x_0: the squared radius is not less."""
     row = gram.tile([0])[0]
-    squares = diagonal[0] - 2.0 * row + diagonal
-    size = np.abs(diagonal[0]) + 2.0 * np.abs(row) + np.abs(diagonal)
     what = "the squared distance of x_{0} to x_0"
-    return 0.25 * float(nonnegative(squares, size, gram.kernel, what).max())
-
-
-def _to_centre(kernel: Kernel, diagonal: Array, values: Array, centre: float) -> Array:
-    """Return squared distances to the centre, of which `values` are the inner products with it."""
-    squares = diagonal - 2.0 * values + centre
-    size = np.abs(diagonal) + 2.0 * np.abs(values) + abs(centre)
-    return nonnegative(squares, size, kernel, "the squared distance of x_{0} to the centre")
+    return 0.25 * float(squared_distances(diagonal[0], row, diagonal, gram.kernel, what).max())
 
 
 def _status(found: Found, tol: float) -> str:

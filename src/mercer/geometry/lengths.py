@@ -15,7 +15,7 @@ from mercer.kernels.algebra import normalize
 from mercer.kernels.base import Kernel
 from mercer.kernels.first_argument import kernel_first
 
-from .squared_lengths import nonnegative, require_distances, require_lengths, rounding_of
+from .squared_lengths import require_distances, require_lengths, rounding_of, squared_distances
 
 
 @kernel_first
@@ -153,9 +153,8 @@ def distance(kernel: Kernel, X: Any, Z: Any = None) -> np.ndarray:
     values = kernel(X, Z)
     own = kernel.diag(X)
     other = own if Z is None else kernel.diag(Z)
-    squares = own[:, None] - 2.0 * values + other
+    what = "the squared distance of x_{0} and z_{1}"
+    squares = squared_distances(own[:, None], values, other, kernel, what)
     if Z is None:
         np.fill_diagonal(squares, 0.0)
-    size = np.abs(own)[:, None] + 2.0 * np.abs(values) + np.abs(other)
-    squares = nonnegative(squares, size, kernel, "the squared distance of x_{0} and z_{1}")
     return np.sqrt(squares, out=squares)

@@ -22,7 +22,9 @@ from mercer.objects.arrays import Array
 from mercer.objects.validation import count
 
 from .functions import RKHSFunction, cross_gram_product
-from .squared_lengths import nonnegative, require_distances
+from .squared_lengths import nonnegative, require_distances, squared_distances
+
+TO_MEAN = "the squared distance of x_{0} to the mean"
 
 
 def shares(sample_weight: Any, n: int) -> Array:
@@ -109,9 +111,7 @@ def distance_to_mean(kernel: Kernel, X: Any, Z: Any, sample_weight: Any = None) 
     to_mean = cross_gram_product(kernel, X, Z, weight)
     own = kernel.diag(X)
     mean2 = float(weight @ Gram(kernel, Z, "float64").matmul(weight))
-    squares = own - 2.0 * to_mean + mean2
-    size = np.abs(own) + 2.0 * np.abs(to_mean) + abs(mean2)
-    return np.sqrt(nonnegative(squares, size, kernel, "the squared distance of x_{0} to the mean"))
+    return np.sqrt(squared_distances(own, to_mean, mean2, kernel, TO_MEAN))
 
 
 @kernel_first

@@ -45,6 +45,12 @@ def rounding_of(kernel: Kernel) -> float:
     return ASYMMETRY if any(leaf.kind in ("matrix", "python") for leaf in leaves) else _NATIVE_ERROR
 
 
+def squared_distances(own: Any, products: Any, other: Any, kernel: Kernel, what: str) -> Array:
+    """Return |x|^2 - 2 <x, z> + |z|^2, refused where it is clearly negative; see `nonnegative`."""
+    size = np.abs(own) + 2.0 * np.abs(products) + np.abs(other)
+    return nonnegative(own - 2.0 * products + other, size, kernel, what)
+
+
 def nonnegative(squares: Any, size: Any, kernel: Kernel, what: str, rounding: float = 0.0) -> Array:
     """Return squares with rounding below 0 taken as 0; refuse those that are clearly negative.
 

@@ -78,7 +78,7 @@ class Layout:
             return store
         if found is None:
             found = self.images.of(views)
-        seen: list[tuple[Any, ...]] = []  # what the leaves look at
+        seen: list[tuple[Any, ...]] = []  # the inputs of the leaves
         for k, (leaf, centre) in enumerate(zip(self.program.leaves, self.centres, strict=True)):
             point = None if centre is None else centre.tobytes()
             other = leaf.kind if leaf.kind in ("matrix", "python", "sequence") else None

@@ -97,7 +97,7 @@ SPARSE_DENSITY = 0.25
 
 @dataclass
 class Images:
-    """What leaves with a map, mapped leaves and sequences make of objects."""
+    """Images of objects under the maps and feature maps of leaves, and encoded sequences."""
 
     program: Program  # the kernel's program
     # for mapped leaves and sequences the columns of the features, or the numbers of the tokens, of

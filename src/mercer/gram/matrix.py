@@ -103,6 +103,12 @@ class Gram:
         self._rows = None
         # A whole matrix does not hold itself, so that it is freed with the last reference to it.
         self._viewed, self._index, self._diagonal = None, None, None
+        self.__dict__.pop("definiteness", None)
+
+    @cached_property
+    def definiteness(self) -> Any:
+        """The definiteness that the kernel claims, asked once for the matrix and its views."""
+        return self.kernel.definiteness
 
     @property
     def _whole(self) -> Gram:
@@ -190,6 +196,7 @@ class Gram:
             return self
         objects = self.X if self.kernel.pairwise else self.views
         other = Gram(self.kernel, objects, dtype, self._cache_size)
+        other.definiteness = self.definiteness
         return other if self._sign is None else other.signed(self._sign)
 
     @property
@@ -393,7 +400,7 @@ class Prepared:
         self._ids = None
         views = views_of(Z)
         self._layout, self._objects = choose_layout(kernel, views, dtype)
-        # Python kernels look at the images again, native ones at the packed rows only.
+        # Python kernels need the images again, native ones only the packed rows.
         again = any(leaf.kind == "python" for leaf in self._layout.program.leaves)
         self._views = views if again else Views(views.X)
 

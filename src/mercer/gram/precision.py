@@ -89,7 +89,7 @@ def coarseness_of_single(
 
 @dataclass(frozen=True)
 class _Rows:
-    """What is known of the rows behind a leaf: their largest norm, and that of their rounding.
+    """Properties of the rows behind a leaf: their largest norm, and that of their rounding.
 
     ``partial_sums`` is, for compressed rows, the root of the sum of squares of the partial sums of
     a row's squares, each of which is rounded.

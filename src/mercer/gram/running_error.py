@@ -77,7 +77,7 @@ class ErrorBounds:
         shape = (len(index), int(self._b.n))
         if not len(index):
             return Bounded(np.zeros(shape), np.zeros(shape))
-        with np.errstate(all="ignore"):  # what overflows has an infinite error
+        with np.errstate(all="ignore"):  # an overflow has an infinite error
             found = _run(
                 self._program,
                 lambda k: self._leaf(k, index),

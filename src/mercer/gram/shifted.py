@@ -42,12 +42,12 @@ SOLVERS = ("auto", "cholesky", "cg")
 LARGEST = 12_000
 """Rows up to which "auto" factorises: beyond it n^3 / 3 operations cost more than iterations do."""
 
-_ALWAYS = 16 << 20  # bytes for which nobody asks how many are free
+_ALWAYS = 16 << 20  # bytes that are allocated without a check of the free memory
 
 
 @dataclass(frozen=True)
 class Shift:
-    """What is added to the kernel matrix: noise on the diagonal; complement of the free basis."""
+    """The shift of the kernel matrix: noise on the diagonal; complement of the free basis."""
 
     noise: Array
     complement: Complement

@@ -136,7 +136,10 @@ def _products(
 ) -> tuple[float, float, float]:
     """Return <K, K>, <K, L>, <L, L>, centred if asked; 0 where centring leaves rounding alone."""
     matrices = [first] if second is None else [first, second]
-    means = [_means(values) if centred else None for values in matrices]
+    means = [
+        np.concatenate([block.mean(axis=1) for _, block in values.blocks()]) if centred else None
+        for values in matrices
+    ]
     sums, whole = np.zeros(3), np.zeros(2)
     for parts in zip(*(values.blocks() for values in matrices), strict=True):
         blocks = []
@@ -155,8 +158,3 @@ def centred_rows(block: np.ndarray, start: int, means: np.ndarray) -> np.ndarray
     """Return rows of a symmetric matrix after centring, given the means of all its rows."""
     # In this order the entries of a nearly constant matrix cancel without loss.
     return (block - means) - (means[start : start + len(block)] - means.mean())[:, None]
-
-
-def _means(values: KernelValues) -> np.ndarray:
-    """Return the mean of every row, which is that of the column: the matrix is symmetric."""
-    return np.concatenate([block.mean(axis=1) for _, block in values.blocks()])

@@ -22,6 +22,7 @@ import numpy as np
 import scipy.linalg
 
 from mercer.kernels import Kernel, resolve
+from mercer.numerics.symmetric_matrices import oriented
 from mercer.objects.parameters import integer, is_number, require_choice
 from mercer.objects.validation import count
 
@@ -171,9 +172,7 @@ def mercer_decomposition(
     if kept == 0:
         raise ValueError("the kernel has no positive eigenvalue on this domain.")
     kept = kept if n_terms is None else min(kept, n_terms)
-    functions = vectors[:, :kept] / roots[:, None]
-    peaks = functions[np.argmax(np.abs(functions), axis=0), np.arange(kept)]
-    functions *= np.where(peaks < 0, -1.0, 1.0)
+    functions = oriented(vectors[:, :kept] / roots[:, None])
     return MercerDecomposition(
         kernel=values.kernel or kernel,
         eigenvalues=eigenvalues[:kept],
@@ -217,11 +216,7 @@ RULES = ("gauss", "midpoint", "periodic")
 
 
 def quadrature(domain: tuple[Any, ...], n: int, rule: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the nodes and weights of a rule on an interval, or of its product on a box.
-
-    On a box of dimension d there are the nearest k^d to `n`, and 2^d nodes at least. The weights
-    sum to the volume.
-    """
+    """Return about n nodes, 2^d at least, and weights of a rule on an interval or a box."""
     if len(domain) == 2 and all(is_number(end) for end in domain):
         return _interval(float(domain[0]), float(domain[1]), n, rule)
     try:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from mercer.numerics.symmetric_matrices import oriented
 from mercer.objects.parameters import integer
 
 from .definiteness import check
@@ -59,10 +60,4 @@ def embed(kernel: Any, X: Any = None, *, n_components: int | None = None) -> np.
         kept = max(1, int((eigenvalues > verdict.tolerance).sum()))
     else:
         kept = min(integer(n_components, "n_components", minimum=1), len(K))
-    return _oriented(vectors[:, :kept]) * np.sqrt(np.maximum(eigenvalues[:kept], 0.0))
-
-
-def _oriented(vectors: np.ndarray) -> np.ndarray:
-    """Return the columns with the sign that makes the entry of largest size positive."""
-    largest = vectors[np.argmax(np.abs(vectors), axis=0), np.arange(vectors.shape[1])]
-    return vectors * np.where(largest < 0, -1.0, 1.0)
+    return oriented(vectors[:, :kept]) * np.sqrt(np.maximum(eigenvalues[:kept], 0.0))

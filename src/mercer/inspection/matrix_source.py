@@ -29,7 +29,8 @@ class KernelValues:
 
     `n`: number of objects. `kernel`: the kernel, bound to the objects; None for a matrix.
     `objects`: the validated objects. `claim`: the definiteness that the kernel states. `eps`:
-    distance from 1 to the next number of the type in which the values were computed.
+    distance from 1 to the next number of the type in which the values were computed. `diagonal()`,
+    `matmul(V)`: the values k(x, x), and products without the whole matrix.
     """
 
     def __init__(self, kernel: Any, X: Any = None) -> None:
@@ -54,8 +55,8 @@ class KernelValues:
         gram = Gram(kernel, X, "float64")
         self.n = gram.n
         self._rows: Callable[[np.ndarray], np.ndarray] = gram.tile
-        self._product: Callable[[np.ndarray], np.ndarray] = gram.matmul
-        self._diagonal: Callable[[], np.ndarray] = gram.diag
+        self.matmul: Callable[[np.ndarray], np.ndarray] = gram.matmul
+        self.diagonal: Callable[[], np.ndarray] = gram.diag
 
     def _from_matrix(self, matrix: Any, X: Any) -> None:
         if X is not None:
@@ -65,12 +66,8 @@ class KernelValues:
         self.n = len(K)
         self._rows = lambda rows: K[rows]
         self._columns = lambda columns: K[:, columns]
-        self._product = lambda V: K @ V
-        self._diagonal = lambda: np.diagonal(K).copy()
-
-    def diagonal(self) -> np.ndarray:
-        """Return the values k(x, x)."""
-        return self._diagonal()
+        self.matmul = lambda V: K @ V
+        self.diagonal = lambda: np.diagonal(K).copy()
 
     def rows(self, index: Any) -> np.ndarray:
         """Return some rows of the matrix, checked to be finite."""
@@ -112,10 +109,6 @@ class KernelValues:
     def full(self) -> np.ndarray:
         """Return the whole matrix."""
         return self.rows(np.arange(self.n))
-
-    def matmul(self, V: np.ndarray) -> np.ndarray:
-        """Return the product with a vector or with some columns, without the whole matrix."""
-        return self._product(V)
 
     def vectors(self) -> np.ndarray | None:
         """Return the objects as dense rows; None for other objects and for d >= n columns."""

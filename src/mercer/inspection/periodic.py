@@ -65,7 +65,8 @@ def fourier_coefficients(
             f"{kernel!r} states no closed form of its Fourier coefficients with this period; use "
             "method='numeric'."
         )
-    T = _period(stated, period)
+    usual_period = 2 * pi if stated is None else stated.period
+    T = positive(usual_period if period is None else period, "period")
     _refuse_other_functions(kernel, T)
     samples = 1 << max(6, int(np.ceil(np.log2(8 * n_terms))))
     a = _coefficients(kernel, T, samples)
@@ -113,12 +114,6 @@ def _coefficients(kernel: Kernel, period: float, samples: int) -> np.ndarray:
     a = np.fft.rfft(values).real / samples
     a[1:-1] *= 2
     return a
-
-
-def _period(stated: StatedSeries | None, period: float | None) -> float:
-    if period is None:
-        period = 2 * pi if stated is None else stated.period
-    return positive(period, "period")
 
 
 def _refuse_other_functions(kernel: Kernel, period: float) -> None:

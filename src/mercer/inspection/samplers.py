@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,11 +39,7 @@ class Box:
         return rng.uniform(self.low, self.high, size=(n, len(self.low)))
 
     def mesh(self, rng: np.random.Generator, n: int) -> np.ndarray:
-        """Return about n points of a regular mesh of the box or of a random box inside it.
-
-        `n`: number of points; in d dimensions the largest k^d not above it, and 2^d at least unless
-        that is more. The result has shape (m, d).
-        """
+        """Return about n points of a regular mesh of the box or of a random box inside it."""
         d = len(self.low)
         side = max(2, int(np.floor(n ** (1 / d) + 1e-9)))
         if side**d > max(n, 4):
@@ -54,17 +51,10 @@ class Box:
         return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, d)
 
 
-class Drawn:
-    """Objects drawn without replacement from a collection."""
-
-    def __init__(self, objects: Any) -> None:
-        self.objects = objects
-
-    def __call__(self, rng: np.random.Generator, n: int) -> Any:
-        """Return n of the objects, all of them if there are fewer."""
-        total = count(self.objects)
-        chosen = rng.choice(total, size=min(n, total), replace=False)
-        return take(self.objects, np.sort(chosen))
+def _drawn(objects: Any, rng: np.random.Generator, n: int) -> Any:
+    """Return n of the objects, drawn without replacement; all of them if there are fewer."""
+    total = count(objects)
+    return take(objects, np.sort(rng.choice(total, size=min(n, total), replace=False)))
 
 
 def as_sampler(source: Any) -> Sampler:
@@ -77,7 +67,7 @@ def as_sampler(source: Any) -> Sampler:
     if hasattr(source, "shape") or isinstance(source, list):
         if count(source) < 1:
             raise ValueError("there are no objects to draw from.")
-        return Drawn(source)
+        return partial(_drawn, source)
     raise TypeError(
         "sampler must be a function f(rng, n) that returns n objects, a pair (low, high) of "
         f"corners of a box, or a list or array of objects; got {type(source).__name__}."

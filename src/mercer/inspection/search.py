@@ -80,11 +80,7 @@ class Search:
 
 
 def reduce_counterexample(K: np.ndarray, errors: float | np.ndarray = 0.0) -> np.ndarray | None:
-    """Return few objects whose matrix still has a proved negative eigenvalue.
-
-    `K` (n, n): kernel values; `errors`: bounds of theirs. Returns positions, none of which can be
-    left out; None if there is no proof at all.
-    """
+    """Return positions of few objects whose matrix is proved indefinite, None without a proof."""
     K, errors = (K + K.T) / 2, np.broadcast_to(errors, K.shape)
 
     def fails(chosen: Any) -> bool:

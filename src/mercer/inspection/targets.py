@@ -37,11 +37,7 @@ def is_classification(y: np.ndarray, task: str = "auto") -> bool:
 
 
 def target_codes(y: Any, n: int, task: str = "auto") -> np.ndarray:
-    """Return one row of numbers per object, whose dot products make the target matrix.
-
-    `task`: what `y` is; see :func:`is_classification`. Returns an array of shape (n, n_codes): the
-    codes; of unit length for classes, with equal angles between them.
-    """
+    """Return one row of codes per object, whose dot products make the target matrix."""
     y = np.asarray(y)
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]

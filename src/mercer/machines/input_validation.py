@@ -111,11 +111,7 @@ def keep(kernel: Kernel, X: Any, kept: NDArray[np.intp] | None, *arrays: Any) ->
 
 
 def _check_rows(machine: Any, X: Any, *, reset: bool, sparse: bool) -> Any:
-    """Return `X` as a finite float array, or as CSR where that is accepted.
-
-    Plain rows of numbers, and compressed rows to predict, take a path of a few microseconds;
-    everything else goes through scikit-learn's validation.
-    """
+    """Return `X` as a finite float array or CSR; plain rows skip scikit-learn's validation."""
     if sparse and not reset and _is_known_sparse(machine, X):
         return X
     plain = plain_rows(machine, X, reset=reset)

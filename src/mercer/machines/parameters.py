@@ -56,25 +56,9 @@ def check_flags(machine: Any, *names: str) -> None:
             raise ParameterError(f"{name} must be True or False; got {value!r}.")
 
 
-def check_max_iter(value: Any) -> None:
-    """Reject anything but an integer >= -1."""
-    if isinstance(value, bool) or not isinstance(value, int | Integral) or value < -1:
-        raise ParameterError(
-            f"max_iter must be an integer >= 0, or -1 for no limit; got {value!r}."
-        )
-
-
-def check_n_jobs(value: Any) -> None:
-    """Reject anything but None and an integer other than 0."""
-    if value is not None and (
-        isinstance(value, bool) or not isinstance(value, int | Integral) or value == 0
-    ):
-        raise ParameterError(f"n_jobs must be None or an integer other than 0; got {value!r}.")
-
-
 def check_count(name: str, value: Any, least: int) -> None:
     """Reject anything but an integer of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int | Integral) or value < least:
+    if not _is_integer(value) or value < least:
         raise ParameterError(f"{name} must be an integer >= {least}; got {value!r}.")
 
 
@@ -103,8 +87,9 @@ _SEEDS = (
 def check_shared(estimator: Any) -> None:
     """Check the parameters that mean the same in all estimators which have them."""
     own = estimator.__dict__
-    if own.get("n_jobs") is not None:
-        check_n_jobs(own["n_jobs"])
+    jobs = own.get("n_jobs", 1)
+    if jobs is not None and (not _is_integer(jobs) or jobs == 0):
+        raise ParameterError(f"n_jobs must be None or an integer other than 0; got {jobs!r}.")
     if "n_restarts_optimizer" in own:
         check_count("n_restarts_optimizer", own["n_restarts_optimizer"], 0)
     verbose, seed = own.get("verbose", 0), own.get("random_state")
@@ -122,7 +107,10 @@ def check_common(machine: Any) -> None:
     """Check the parameters that all support vector machines share."""
     check_positive("tol", machine.tol)
     check_positive("cache_size", machine.cache_size)
-    check_max_iter(machine.max_iter)
+    if not _is_integer(machine.max_iter) or machine.max_iter < -1:
+        raise ParameterError(
+            f"max_iter must be an integer >= 0, or -1 for no limit; got {machine.max_iter!r}."
+        )
     check_flags(machine, "shrinking", "fit_intercept", "warm_start")
     check_choices(machine, dtype=("auto", "float32", "float64"), solver=NAMES)
     if machine.gap_tol is not None:
@@ -156,6 +144,10 @@ def refuse_lam(machine: Any) -> None:
             f"{type(machine).__name__} has no constant in front of its losses that lam could "
             "replace: nu alone sets the trade-off. Leave lam=None."
         )
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, int | Integral) and not isinstance(value, bool)
 
 
 def _real(name: str, value: Any) -> float:

@@ -24,11 +24,7 @@ def integrate_panels(
     tolerance: float,
     noise: float = 32 * _EPS,
 ) -> np.ndarray:
-    """Return the integrals of a function between successive edges.
-
-    `f`: vectorised: an array of points to an array of values of the same shape. `noise`: relative
-    error of the values of `f`, beyond which no two estimates agree.
-    """
+    """Return the integrals of a vectorised function, of relative error `noise`, between edges."""
     totals, _ = integrate_each(
         lambda x, panel: f(x.ravel()).reshape(x.shape), edges[:-1], edges[1:], tolerance, noise
     )

@@ -37,6 +37,12 @@ def projected_matrix(K: np.ndarray, Q: np.ndarray) -> np.ndarray:
     return K - half @ Q.T - Q @ half.T
 
 
+def oriented(vectors: np.ndarray) -> np.ndarray:
+    """Return columns, such as eigenvectors, with the sign that makes their largest entry > 0."""
+    largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
+    return vectors * np.where(largest < 0, -1.0, 1.0)
+
+
 def refuse_negative_direction(B: np.ndarray, name: str, form: str) -> None:
     """Reject a symmetric matrix that is not positive semidefinite, with a vector that shows it."""
     values, vectors = np.linalg.eigh(B)

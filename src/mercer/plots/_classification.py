@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.objects.arrays import Array
+from mercer.objects.rows import dense
 
 from ._plane import Grid, contours, finish, ring, scatter, shade_values, support_points
 from ._style import (
@@ -203,7 +204,5 @@ def _plane_weights(model: Any) -> Array | None:
         weights = model.coef_
     except AttributeError:
         return None
-    if hasattr(weights, "toarray"):
-        weights = weights.toarray()
-    weights = np.asarray(weights, dtype=np.float64).reshape(-1)
+    weights = dense(weights).reshape(-1)
     return weights if np.linalg.norm(weights) > 0 else None

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.objects.arrays import Array
+from mercer.objects.rows import dense
 
 from ._style import BLUE, INK, VERMILION, colour_of, last_step
 
@@ -129,19 +130,13 @@ def support_points(model: Any, X: Any, points: Array) -> Array:
     these are the training set, and are not drawn where they are not.
     """
     machine = last_step(model)
-    vectors = machine.support_vectors_
-    if hasattr(vectors, "toarray"):
-        vectors = vectors.toarray()
-    vectors = np.asarray(vectors, dtype=np.float64)
+    vectors = dense(machine.support_vectors_)
     if machine is model:
         return vectors.reshape(-1, 2)
     rows = np.asarray(machine.support_)
-    if len(rows) and rows.max() < len(points):
-        transformed = model[:-1].transform(X)
-        if hasattr(transformed, "toarray"):
-            transformed = transformed.toarray()
-        if np.allclose(np.asarray(transformed, dtype=np.float64)[rows], vectors):
-            return points[rows]
+    known = len(rows) > 0 and rows.max() < len(points)
+    if known and np.allclose(dense(model[:-1].transform(X))[rows], vectors):
+        return points[rows]
     return np.empty((0, 2))
 
 

@@ -42,7 +42,7 @@ class Costs:
         return (beta > p.lower) & (beta < p.upper) & (beta != self.kink)
 
     def intervals(self, beta: Array, value: Array) -> tuple[Array, Array]:
-        """Return where the multiplier of each row must lie, given the values K beta.
+        """Return the interval of the multiplier of each row, given the values K beta.
 
         At most what a coefficient that can rise gains, at least what one that can fall does.
         """

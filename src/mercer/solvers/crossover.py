@@ -41,7 +41,7 @@ class Places(NamedTuple):
 
 
 class _Pieces(NamedTuple):
-    """For every object with a free variable: slope + curv (B - level) = -g, and who takes part."""
+    """For every object with a free variable: slope + curv (B - level) = -g, and its variables."""
 
     objects: NDArray[np.intp]
     slope: Array
@@ -67,7 +67,7 @@ class Crossover(InteriorPoint):
         return (self.slope_left != self.slope_right) | (self.curv_left != self.curv_right)
 
     def places(self) -> Places:
-        """Return where the variables belong, as the iterations show it."""
+        """Return the places of the variables that the last iterates indicate."""
         p, up = self.problem, self.sign > 0.0
         at_zero, at_bound = self.tending()
         above = self.coefficients(self._trail[-1].t) >= self.kink
@@ -193,15 +193,12 @@ class Crossover(InteriorPoint):
         beta[straight] = np.where(beta - low < high - beta, low, high)[straight]
         over = np.divide(1.0, curv, out=np.zeros(len(curv)), where=curved)
 
-        def total(values: Array) -> Array:
-            sums: Array = np.bincount(place, values, n).astype(float)
-            return sums
-
         objects = np.unique(place[places.free])
-        along = total(over)
+        along = self.summed(over)
         whole = np.divide(1.0, along, out=np.zeros(n), where=along > 0.0)
-        common = whole * total(slope * over)
-        level = total(np.where(curved, self.kink, np.where(places.free & ~straight, 0.0, beta)))
+        common = whole * self.summed(slope * over)
+        resting = np.where(places.free & ~straight, 0.0, beta)
+        level = self.summed(np.where(curved, self.kink, resting))
         whole[place[chosen]] = 0.0
         common[place[chosen]] = slope[chosen]
         return _Pieces(objects, common[objects], whole[objects], level[objects], curved, chosen)

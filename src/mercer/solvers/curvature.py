@@ -23,14 +23,15 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from mercer.numerics.smallest_eigenvalue import lanczos_extreme
 from mercer.objects.arrays import Array, Rows
 
 _FLOPS = 8e9  # multiply-adds of a factorisation in a second, on one core
-_SECONDS = 4e-3  # time that may be spent in any case
+_SECONDS = 4e-3  # minimum time budget
 _MOST = 1 << 15  # rows of a part that is factorised: 8 GB
 # Rows up to which the smallest eigenvalue is computed after negative curvature was found.
 _EXACT = 1000
-_FEWEST, _STEPS = 3, 12  # Lanczos steps: fewer tell nothing, more are not taken
+_FEWEST, _STEPS = 3, 12  # Lanczos steps, at least (fewer are inconclusive) and at most
 _UNITS = {"float32": 2.0**-24, "float64": 2.0**-53}
 _ROWS = 8  # rows from which the precision of the values is told
 
@@ -132,32 +133,15 @@ def _by_lanczos(
     gram: Any, sum_zero: bool, threshold: float, unit: float, steps: int
 ) -> NegativeCurvature | None:
     n = gram.n
-    basis = np.zeros((steps, n))
-    v = np.random.default_rng(0).standard_normal(n)
-    diagonal, beside = np.zeros(steps), np.zeros(steps)
-    taken = 0
-    for k in range(steps):
-        if sum_zero:
-            v = v - v.mean()
-        v = v - basis[:k].T @ (basis[:k] @ v)
-        length = float(np.linalg.norm(v))
-        if not length > 1e-10 * np.sqrt(n):
-            break
-        beside[k], basis[k] = length, v / length
-        v = gram.matmul(basis[k])
-        diagonal[k] = float(basis[k] @ v)
-        taken = k + 1
-    if taken == 0:
-        return None
-    values, vectors = scipy.linalg.eigh_tridiagonal(diagonal[:taken], beside[1:taken])
-    threshold = max(threshold, n * unit * float(np.abs(values).max()))
-    v = basis[:taken].T @ vectors[:, 0]
+    constant = np.full((n, 1), n**-0.5) if sum_zero else None
+    found = lanczos_extreme(gram.matmul, n, constant, steps)
+    threshold = max(threshold, n * unit * max(abs(found.smallest), abs(found.largest)))
+    v = found.attained()
     if sum_zero:
         v = v - v.mean()
-    value = float(v @ gram.matmul(v) / (v @ v))
-    if not value < -threshold:
-        return None
-    return NegativeCurvature(value, np.arange(n), v / np.linalg.norm(v))
+    v = v / np.linalg.norm(v)
+    value = float(v @ gram.matmul(v))
+    return NegativeCurvature(value, np.arange(n), v) if value < -threshold else None
 
 
 def _witness(

@@ -76,7 +76,7 @@ def _run(jobs: Sequence[Job], settings: Settings) -> list[Solution]:
 
 
 def blame_overflow(gram: Gram, error: ValueError) -> None:
-    """Say which k(x, x) is no number and what to do, if that is why the core refused."""
+    """Raise an error that names the k(x, x) that overflows, if that is why the core refused."""
     own = gram.diag()
     if np.isfinite(own).all():
         return

@@ -82,7 +82,11 @@ def solve_with_equations(
     if problem.rows is not None:
         objects, place = np.unique(problem.rows, return_inverse=True)
         view = gram.take(objects)
-    _require_memory(view.n)
+    require_memory(
+        8.0 * _MATRICES * view.n**2,
+        f"is trained on the whole kernel matrix: {view.n} rows",
+        "Train on fewer samples, or use Projected(kernel) + s * Linear() with a large factor s.",
+    )
     K = view.tile().astype(np.float64, copy=False)
     weight = np.ones(len(place)) if weight is None else weight
     repeated = Together(problem, place)
@@ -94,7 +98,7 @@ def solve_with_equations(
     with threads, np.errstate(all="ignore"):
         method = _Method(problem, K, equations[rows], repeated.total(weight), place[rows])
         limit = ITERATIONS if settings.max_iter < 0 else min(settings.max_iter, ITERATIONS)
-        found, status, n_iter = method.zero(), "optimal", 1  # to look at 0 is a step too
+        found, status, n_iter = method.zero(), "optimal", 1  # the check of 0 counts as an iteration
         if found is None:
             status, it, n_iter = method.run(settings, begin, largest_norm, limit)
             ends: list[_Point] = []
@@ -119,11 +123,9 @@ def solve_with_equations(
         status=status,
         kkt_violation=2.0 * found.violation,
         objective=method.objective(found.beta, values),
-        relative_gap=np.nan,
         n_iter=n_iter,
         n_kernel_values=view.n**2,
         seconds=perf_counter() - begin,
-        precision="float64",
         n_outer=n_iter,
         negative_curvature=any(curved),
         fresh=True,
@@ -131,7 +133,7 @@ def solve_with_equations(
 
 
 class _Point(NamedTuple):
-    """A feasible point, its multipliers, and by how much they miss the optimality conditions."""
+    """A feasible point, its multipliers, and the violation of the optimality conditions."""
 
     beta: Array
     multipliers: Array
@@ -153,7 +155,7 @@ class _Method(Crossover):
         self.K, self.Q, self.weight = K, once[place], weight
         Q, left = self.Q, problem.slope_left
         right = left if problem.slope_right is None else problem.slope_right
-        # What the slopes have in the span of Q is nothing but a change of the multipliers.
+        # The component of the slopes in the span of Q only shifts the multipliers.
         self.shift = scipy.linalg.lstsq(Q, 0.5 * (left + right), lapack_driver="gelsy")[0]
         largest = float(max(np.abs(left).max(), np.abs(right).max()))
         left, right = left - Q @ self.shift, right - Q @ self.shift
@@ -256,22 +258,14 @@ class _Method(Crossover):
             most = 2.0 * violation(near) + slack
         left, right = self.problem.slopes(np.zeros_like(beta))
         target = values + 0.5 * (left + right)
-        # Multipliers use what slack there is to come closer to the target, and those of the
-        # iterations may be far off where they are not unique: no more slack than it takes.
+        # Slack lets the multipliers approach the target, and those of the iterations may be far
+        # off where they are not unique: use as little slack as possible.
         m = choose_multipliers(Q, low, high, target, self.weight, slack)
         while m is None and slack < most:
             slack = min(_MORE_SLACK * slack, most)
             m = choose_multipliers(Q, low, high, target, self.weight, slack)
         m = near if m is None else m
         return None if m is None else _Point(beta, m + self.shift, violation(m))
-
-
-def _require_memory(n: int) -> None:
-    require_memory(
-        8.0 * _MATRICES * n * n,
-        f"is trained on the whole kernel matrix: {n} rows",
-        "Train on fewer samples, or use Projected(kernel) + s * Linear() with a large factor s.",
-    )
 
 
 def require_memory(needed: float, what: str, advice: str) -> None:

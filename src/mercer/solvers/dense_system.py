@@ -87,7 +87,7 @@ class DenseSystem:
                 rest = b - p - root * (K @ (root * p)) + B @ dm
                 dp, dn = both(rest, m - B.T @ p)
                 p, dm = p + dp, dm + dn
-            # (g - b) / W to the last digit, for W is large; without W what b makes of it.
+            # (g - b) / W without cancellation for large W; where W is 0, from the step b.
             step = root * p
             there = K @ step - self.Q @ dm + missing[:n]
             return np.concatenate([np.where(W > 0.0, over * (over * g - p), there), dm]), step

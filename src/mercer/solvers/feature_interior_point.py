@@ -76,7 +76,7 @@ def solve_in_features(
     kink = 0.0 if problem.kink is None else problem.kink
     if np.any(kink < problem.lower) or np.any(kink > problem.upper):
         return None
-    if gram.kernel.definiteness.order and not _sums_to_zero(totals, problem):
+    if gram.definiteness.order and not _sums_to_zero(totals, problem):
         return None
     n = gram.n
     room = min(settings.cache_size * 2**20 / (8.0 * n), np.sqrt(_WORK / n), max_rank, n)
@@ -252,7 +252,7 @@ def pivoted_cholesky(
         return largest(residual)
 
     offset = np.zeros(gram.n)
-    if gram.kernel.definiteness.order == 1:
+    if gram.definiteness.order == 1:
         offset = gram.tile([0])[0].astype(np.float64) - 0.5 * diagonal[0]
         diagonal = np.maximum(diagonal - 2.0 * offset, 0.0)  # which rounding may make negative
     try:
@@ -276,7 +276,7 @@ def _has_larger_rank(gram: Gram, rank: int) -> bool:
     keeps that divided by r + 1. A Cholesky factor of the part, less a diagonal, bounds the
     eigenvalue from below in r^3 / 3 operations, where the factor of all rows takes n r^2.
     """
-    if rank >= gram.n or gram.kernel.definiteness.order:
+    if rank >= gram.n or gram.definiteness.order:
         return False
     rows = np.sort(np.random.default_rng(0).choice(gram.n, rank + 1, replace=False))
     K = np.array(gram.take(rows).tile(), dtype=np.float64)

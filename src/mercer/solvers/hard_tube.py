@@ -35,7 +35,7 @@ _FIRST_ROUNDS, _LAST_ROUNDS = 2, 10  # rounds of pair steps, each twice as long 
 
 
 def largest_norm(problem: Problem, gram: Any) -> float:
-    """Return the norm beyond which no function is taken to exist; infinite where losses are."""
+    """Return the norm beyond which the problem counts as infeasible; infinite for soft losses."""
     if not problem.unbounded:
         return np.inf
     radius = math.sqrt(max(largest_square(gram), 1e-300))

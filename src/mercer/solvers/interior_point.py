@@ -163,11 +163,7 @@ class InteriorPoint(Costs):
         largest_norm: float = np.inf,
         iterations: int = ITERATIONS,
     ) -> tuple[str, Iterate, int]:
-        """Return how the iterations ended, the best iterate and their number.
-
-        `settings`: time limit and callback. `begin`: when the time began. `largest_norm`: A norm
-        beyond which a solution is taken not to exist. `iterations`: limit on the iterations.
-        """
+        """Return how the iterations ended, the best iterate and their number."""
         self._best, self._done = self._start(), 0
         status = "interrupted"
 
@@ -205,7 +201,7 @@ class InteriorPoint(Costs):
             stuck, smallest = 0 if shrinking else stuck + 1, min(gap, smallest)
             if error < least:
                 self._best, least = it, error
-            # Rounding of a large beta may spoil its equations, but not what w is.
+            # Rounding of a large beta may violate its equations, but leaves w accurate.
             if max(off, gap) <= _ACCURACY and stuck >= _STUCK:
                 return "optimal"
             if settings.time_limit and perf_counter() - begin > settings.time_limit:
@@ -247,7 +243,7 @@ class InteriorPoint(Costs):
         return sums
 
     def _missing(self, it: Iterate, beta: Array) -> float:
-        """Return by how much the equations are not met, relative to the size of their terms."""
+        """Return the primal residual, relative to the size of its terms."""
         missing = np.abs(self.system.missing(it.x, beta)).max()
         return float(missing) / (1.0 + float(np.abs(it.x).max()) + 1e-7 * float(np.abs(beta).sum()))
 
@@ -255,12 +251,12 @@ class InteriorPoint(Costs):
         return float(it.t @ it.zero_dual + it.left @ it.bound_dual)
 
     def _off(self, it: Iterate) -> Array:
-        """Return by how much the conditions of the variables are not met yet."""
+        """Return the dual residual of the variables."""
         value = self.system.value(it.x)[self.row]
         return self.sign * value + self.slope + self.curv * it.t + it.bound_dual - it.zero_dual
 
     def _room(self, it: Iterate, step: Iterate) -> float:
-        """Return the largest step <= 1 with which everything that is positive stays so."""
+        """Return the largest step length <= 1 that keeps positive variables positive."""
         length, some = 1.0, self.bounded
         pairs = [(it.t, step.t), (it.zero_dual, step.zero_dual)]
         pairs += [(it.bound_dual[some], step.bound_dual[some]), (it.left[some], step.left[some])]
@@ -279,7 +275,7 @@ class InteriorPoint(Costs):
         solve = system.solver(self._spread(1.0 / stiff))
         if solve is None:
             return None
-        # What rounding left between the numbers that an iterate keeps apart.
+        # Rounding differences between the redundant parts of an iterate.
         apart = self._beta(it.t) - it.beta
         short = np.where(self.bounded, self.bound - it.t - it.left, 0.0)
 

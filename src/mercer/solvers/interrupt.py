@@ -1,8 +1,8 @@
-"""Ctrl-C: what was found so far is kept, and the user is not kept waiting.
+"""Interrupts (Ctrl-C): a fit ends soon, and keeps the best point that was found.
 
-Native solvers hear a Ctrl-C by themselves and return their best point with the status
-"interrupted". One that falls into Python code, between two runs, is caught here and nowhere else on
-the way of a fit; whoever called ends with what there is.
+Native solvers check for signals and return their best point with the status "interrupted". An
+interrupt of Python code, between two runs, is caught here and nowhere else in a fit; the caller
+ends with the results so far.
 """
 
 from __future__ import annotations

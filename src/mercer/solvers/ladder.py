@@ -211,7 +211,7 @@ def solve_jobs(
 
 
 def _for_first_rung(jobs: list[Job], settings: Settings) -> Settings:
-    """Return the settings to begin with, where a margin sets the scale of the tolerance."""
+    """Return the settings of the first rung: a margin sets the scale of its tolerance."""
     gram, problem = jobs[0].gram, jobs[0].problem
     margin = getattr(problem, "margin", None)
     if margin is None:

@@ -67,7 +67,7 @@ class Margin:
             smaller = 0.5 * wanted * rho if rho > 0.0 else 0.01 * used
             return max(min(smaller, 0.5 * used), least)
         rho, size = self.known(rho, beta, largest), float(np.abs(beta).sum()) * abs(largest)
-        # Where there is no margin at all, this ends at what double precision resolves.
+        # Without a positive margin, this ends at the resolution of double precision.
         if used <= 0.1 * abs(rho) or 0.01 * used < _NU_RESOLUTION * size:
             return None
         return 0.01 * used

@@ -109,7 +109,7 @@ class DualProblem:
         for g in range(self.n_groups):
             members = np.flatnonzero(self.group == g)
             total = 0.0 if self.totals is None else float(self.totals[g])
-            # Twice: the second pass removes what rounding left of the first.
+            # Twice: the second pass removes the rounding error of the first.
             for _ in range(2):
                 missing = total - float(point[members].sum())
                 if missing == 0.0:
@@ -365,9 +365,9 @@ def without_signs(problem: Problem, gram: Any) -> tuple[Problem, Any]:
         )
     if problem.sign is None:
         return problem, gram
-    if gram.kernel.definiteness.order:
+    if gram.definiteness.order:
         raise ValueError(
-            f"{gram.kernel!r} is {gram.kernel.definiteness}: it needs coefficients that sum to 0, "
+            f"{gram.kernel!r} is {gram.definiteness}: it needs coefficients that sum to 0, "
             "which a problem with signs does not ensure. Use a positive definite kernel."
         )
     gram = gram if problem.rows is None else gram.take(problem.rows)

@@ -134,7 +134,7 @@ def largest_square(gram: Any) -> float:
     distance from the first object, of which one of order 2 has the size only.
     """
     squares = gram.diag()
-    if gram.kernel.definiteness.order and gram.n:
+    if gram.definiteness.order and gram.n:
         first = gram.tile(np.zeros(1, dtype=np.int64))[0].astype(np.float64)
         squares = np.abs(squares - 2.0 * first + squares[0])
     return float(squares.max(initial=0.0))
@@ -148,7 +148,7 @@ def value_sizes(gram: Any) -> Array:
     number that serves all pairs, from the largest q(x, x) and the largest |k(x, p)|.
     """
     squares = np.asarray(gram.diag(), dtype=np.float64)
-    if gram.kernel.definiteness.order and gram.n:
+    if gram.definiteness.order and gram.n:
         first = gram.tile(np.zeros(1, dtype=np.int64))[0].astype(np.float64)
         largest = float(np.abs(squares - 2.0 * first + squares[0]).max())
         squares = np.full(gram.n, largest + 3.0 * float(np.abs(first).max()))

@@ -44,7 +44,7 @@ def snap_to_bounds(
     unseen = _UNSEEN * tol / max(float(gram.diag().max()), 1e-300)
     for k in np.unique(np.searchsorted(np.cumsum(sizes), used[near], side="right")):
         if solutions[k].status in ("optimal", "stationary"):
-            # No value sees the move, or rounding of the largest variable alone does as much to it.
+            # The effect on values is negligible, or no more than rounding of the largest variable.
             rounding = UNIT * float(np.abs(solutions[k].beta).max())
             _snap(problems[k], solutions[k], max(unseen, rounding))
 

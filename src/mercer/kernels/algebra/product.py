@@ -83,12 +83,13 @@ class Product(Kernel):
         gradient = nested("left", left, self.right._values(X, Z)) if left else {}
         return gradient | (nested("right", right, self.left._values(X, Z)) if right else {})
 
+    def _factors(self) -> tuple[tuple[str, Kernel, Kernel], ...]:
+        """Return the name of each factor, the factor, and the other one."""
+        return ("left", self.left, self.right), ("right", self.right, self.left)
+
     def _contract(self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        for name, part, other in (
-            ("left", self.left, self.right),
-            ("right", self.right, self.left),
-        ):
+        for name, part, other in self._factors():
             inside = wanted_inside(wanted, name)
             if inside is None or inside:
                 weights = W * other._values(X, Z)
@@ -97,10 +98,7 @@ class Product(Kernel):
 
     def _diagonal_gradient(self, X: Any) -> dict[str, np.ndarray]:
         found: dict[str, np.ndarray] = {}
-        for name, part, other in (
-            ("left", self.left, self.right),
-            ("right", self.right, self.left),
-        ):
+        for name, part, other in self._factors():
             inner = part._diagonal_gradient(X)
             if inner:
                 found |= nested(name, inner, diagonal(other, views_of(X)))

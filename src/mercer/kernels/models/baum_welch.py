@@ -63,11 +63,7 @@ def train(
     max_iter: int,
     tol: float,
 ) -> tuple[Tables, Convergence]:
-    """Run EM from a start.
-
-    `pseudocount`: what is added to every expected count, except at structural zeros. `tol`: steps
-    end when one gains at most this much per symbol.
-    """
+    """Run EM from a start, until a step gains at most `tol` per symbol."""
     free = Tables(*(table > 0 for table in tables))
     n_symbols = float(weight @ np.diff(data.start))
     trace: list[float] = []
@@ -161,11 +157,7 @@ def starting_tables(
     frequency: np.ndarray,
     random: np.random.RandomState | None = None,
 ) -> Tables:
-    """Return the probabilities that the user gives, and random ones in place of the others.
-
-    `frequency`: how often each symbol occurs; the random emissions of every state are near it.
-    `random`: the source of random tables; not needed where all are given.
-    """
+    """Return the tables that are given, and random ones, near `frequency`, for the others."""
     k = int(n_states)
     draw = np.random.RandomState(0) if random is None else random
     emission = frequency * draw.uniform(0.5, 1.5, size=(k, len(frequency)))

@@ -65,11 +65,7 @@ class Encoded(NamedTuple):
 
 
 def gradients(tables: Tables, data: Encoded) -> tuple[np.ndarray, np.ndarray]:
-    """Return log P(x) of every sequence and its derivatives by all entries of the tables.
-
-    For an impossible sequence they are minus infinity and zeros. The derivatives are those by
-    initial, transition and emission entries; `Tables.split` gives them shape.
-    """
+    """Return log P(x), -inf where impossible, and its derivatives by all entries of the tables."""
     return _native.hidden_markov_gradients(data.symbols, data.start, *_native_form(tables))
 
 
@@ -82,10 +78,7 @@ def possible_gradients(tables: Tables, data: Encoded) -> np.ndarray:
 
 
 def passes(tables: Tables, data: Encoded, s: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the forward and backward vectors of sequence `s` and the scales c_t.
-
-    The product of forward and backward is P(h_t | x); c_t is P(x_t | x_1..x_{t-1}).
-    """
+    """Return the forward and backward vectors, whose product is P(h_t | x), and the scales c_t."""
     log_probability, forward, backward, scale = _native.hidden_markov_passes(
         data.part(s, s + 1).symbols, *_native_form(tables)
     )

@@ -14,6 +14,7 @@ from mercer.gram.program import Builder
 from mercer.objects.parameters import integer, integer_from, parameter, real, show
 from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
+from ..algebra.operands import concatenated
 from ..definiteness import PSD
 from .sequence_kernel import SequenceKernel, Tokens
 from .words import Words, words_of
@@ -139,9 +140,7 @@ class BlendedSpectrum(SequenceKernel):
         """Return the weighted counts by rising length; see :meth:`Spectrum.map_features`."""
         tokens, words = words_of(self, X, int(self.p), vocabulary)
         blocks = [sqrt(w) * words.counts(tokens, p) for p, w in self._weighted_lengths()]
-        return (
-            sp.csr_array(sp.hstack(blocks)) if blocks else sp.csr_array((len(tokens.start) - 1, 1))
-        )
+        return concatenated(blocks or [sp.csr_array((len(tokens.start) - 1, 1))])
 
     def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
         words: Words = vocabulary.memory["words"]

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from mercer.objects.parameters import integer_from, parameter
 from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
+from ..algebra.operands import concatenated
 from ..definiteness import PSD
 from .sequence_kernel import SequenceKernel
 from .spectrum import check_weights
@@ -105,9 +106,7 @@ class WeightedDegree(SequenceKernel):
             if weight > 0
         ]
         vocabulary.fix()
-        return (
-            sp.csr_array(sp.hstack(blocks)) if blocks else sp.csr_array((len(tokens.start) - 1, 1))
-        )
+        return concatenated(blocks or [sp.csr_array((len(tokens.start) - 1, 1))])
 
     def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
         words: Words = vocabulary.memory["words"]

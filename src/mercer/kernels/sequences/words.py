@@ -60,11 +60,7 @@ class Words:
     def at_positions(
         self, tokens: Tokens, length: int, factor: np.ndarray, vocabulary: Vocabulary
     ) -> sp.csr_array:
-        """Return, for words of a length at positions, the factors of the positions.
-
-        `factor` (n_positions, S + 1): the value at position i - r of a word that stands at i, for r
-        = 0, ..., S.
-        """
+        """Return, for words at positions i, the entries `factor[i, r]` in the columns of i - r."""
         word, row = self._at(tokens, length), _sequence(tokens)
         found = np.flatnonzero(word >= 0)
         word, row, place = word[found], row[found], found - tokens.start[row[found]]

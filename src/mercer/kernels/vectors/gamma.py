@@ -36,11 +36,7 @@ def check_gamma(gamma: float | str) -> None:
 
 
 def resolve_gamma(gamma: float | str, X: Any, sample_weight: np.ndarray | None = None) -> float:
-    """Return `gamma` as a number for the vectors `X`.
-
-    `X` (n_samples, n_features): the vectors that a rule refers to. `sample_weight`: weights of the
-    rows in the variance; weight k counts as k copies, weight 0 as none.
-    """
+    """Return `gamma` as a number for the rows `X`; a row of weight k counts as k copies."""
     if not isinstance(gamma, str):
         return float(gamma)
     n_features = X.shape[1]

@@ -70,11 +70,7 @@ def monomial_weight(kernel: Any, exponents: tuple[int, ...]) -> float:
 
 
 def monomials(X: np.ndarray, degree: int, ordered: bool) -> np.ndarray:
-    """Return the products of `degree` entries of every row, weighted by sqrt(orders).
-
-    `X` (n_samples, n_features): rows. `ordered`: whether to list every order of the factors, with
-    weight 1, instead of each set of factors once.
-    """
+    """Return all products of `degree` entries of a row, `ordered` or weighted by sqrt(orders)."""
     columns = range(X.shape[1])
     if ordered:
         factors = list(product(columns, repeat=degree))

@@ -39,11 +39,7 @@ class KernelScaleWarning(UserWarning):
 
 
 def polynomial_scale(degree: int, gamma: float, coef0: float, X: Any) -> tuple[float, str]:
-    """Return the largest k(x, x) of a polynomial kernel, and what is wrong with it.
-
-    The largest k(x, x) bounds every |k(x, z)| of a positive semidefinite kernel. The problem is a
-    sentence, empty if there is none.
-    """
+    """Return the largest k(x, x), a bound of all values, and what is wrong with it, if anything."""
     with np.errstate(over="ignore"):
         base = gamma * float(squared_norms(X).max()) + coef0
         largest = float(np.abs(np.float64(base)) ** degree)

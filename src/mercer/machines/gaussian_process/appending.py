@@ -15,23 +15,15 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sp
 from numpy.typing import NDArray
+
+from mercer.objects.tables import stacked
 
 from .evidence import accurate, evaluate, log_evidence, mean_diagonal
 from .mean_basis import mean_basis
 from .posterior import Posterior
 
 Array = NDArray[np.float64]
-
-
-def joined(X: Any, new: Any) -> Any:
-    """Return two sets of objects as one."""
-    if sp.issparse(X):
-        return sp.vstack([X, new], format="csr")
-    if isinstance(X, np.ndarray):
-        return np.concatenate([X, new])
-    return list(X) + list(new)
 
 
 def appended(model: Any, X: Any, y: Array, alpha: Array) -> None:
@@ -41,7 +33,7 @@ def appended(model: Any, X: Any, y: Array, alpha: Array) -> None:
     rows, functions = covariance.cross(X, model.X_train_), mean_basis(model.basis, X)
     prior = covariance.matrix(X, True) + np.diag(alpha + model.jitter_)
     model.y_train_ = np.concatenate([model.y_train_, y])
-    model.X_train_ = joined(model.X_train_, X)
+    model.X_train_ = stacked(model.X_train_, X)
     model._noise = np.concatenate([model._noise, alpha])
     if functions is not None:
         model._basis_values = np.concatenate([model._basis_values, functions])

@@ -17,6 +17,7 @@ from mercer.gram import Gram
 from mercer.gram.shifted import NotDefiniteError, choose_solver, require_memory
 from mercer.numerics.blas import threads_for
 from mercer.numerics.lanczos_quadrature import Estimate
+from mercer.objects.tables import stacked
 from mercer.objects.validation import count, take
 from mercer.solvers import Certificate
 
@@ -25,7 +26,7 @@ from ..input_validation import check_several_targets
 from ..parameters import check_choices, check_flags
 from ..ridge.problem import RidgeProblem, RidgeSolution
 from ..ridge.proof import certificates
-from .appending import appended, joined
+from .appending import appended
 from .by_iteration import (
     VARIANCE_ERROR,
     IterativeEvaluation,
@@ -493,7 +494,7 @@ class GaussianProcessRegressor(ProcessRegressor):
 
     def _appended_by_iteration(self, X: Any, y: Array, alpha: Array) -> None:
         """Append checked samples and solve the larger system."""
-        self.X_train_ = joined(self.X_train_, X)
+        self.X_train_ = stacked(self.X_train_, X)
         self.y_train_ = np.concatenate([self.y_train_, y])
         self._noise = np.concatenate([self._noise, alpha])
         self._basis_values = mean_basis(self.basis, self.X_train_)

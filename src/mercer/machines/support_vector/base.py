@@ -218,9 +218,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
             return "float64"
         return "float64" if fine and self.dtype == "auto" else self.dtype
 
-    def _keep(
-        self, fitting: Fitting, kernel: Kernel, y: NDArray[Any] | None, sample_weight: Array | None
-    ) -> None:
+    def _keep(self, fitting: Fitting, kernel: Kernel, y: NDArray[Any] | None) -> None:
         """Set the fitted attributes, and prove the model."""
         proofs, precision = prove(fitting, self.n_jobs)[1:]
         matrix, intercept, self._linear = fitting.models()
@@ -229,16 +227,11 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         self.intercept_ = intercept - shifts
         self._precision = predicting_precision(fitting)
         self._keep_model(fitting, kernel, rows, np.ascontiguousarray(matrix[:, rows]))
-        self._support_weight = None if sample_weight is None else sample_weight[rows]
         self._keep_more(fitting, rows, y)
         self._keep_proofs(fitting, proofs, precision, shifts)
 
     def _keep_pairs(
-        self,
-        fitting: class_pairs.PairFitting,
-        kernel: Kernel,
-        y: NDArray[Any] | None,
-        sample_weight: Array | None,
+        self, fitting: class_pairs.PairFitting, kernel: Kernel, y: NDArray[Any] | None
     ) -> None:
         """Set the fitted attributes from arrays over all pairs of classes."""
         pairs = fitting.pairs
@@ -250,7 +243,6 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         self.intercept_, self._linear, self._precision = pairs.intercept - shifts, None, "float64"
         coef = pairs.coef if support.all() else pairs.coef[:, support]
         self._keep_model(fitting, kernel, rows, coef)
-        self._support_weight = None if sample_weight is None else sample_weight[rows]
         self._keep_more(fitting, rows, y)
         self.certificates_ = class_pairs.PairCertificates(pairs)
         self.negative_curvature_: NegativeCurvature | None = None
@@ -272,7 +264,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         self, fitting: Fitting, kernel: Kernel, rows: NDArray[np.intp], coef: Array
     ) -> None:
         """Keep the kernel, the support vectors and their coefficients."""
-        kept, X = fitting.data.kept, fitting.data.X
+        kept, X, weight = fitting.data.kept, fitting.data.X, fitting.data.weight
         self.kernel_ = kernel
         self.support_ = (rows if kept is None else kept[rows]).astype(np.int32)
         if kernel.pairwise:
@@ -285,6 +277,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         self._lazy: dict[str, Any] = {}
         self._support_price = _brief(self._price * fitting.weight[rows])
         self._largest = fitting.largest
+        self._support_weight = None if weight is None else weight[rows]
 
     def _keep_more(self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None) -> None:
         """Keep what a machine has beyond coefficients and intercepts."""
@@ -294,7 +287,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
     ) -> None:
         solutions = fitting.solutions
         self.certificates_ = certificates(
-            self.kernel_, proofs, solutions, precision, *convexity_of(fitting)
+            fitting.gram, proofs, solutions, precision, *convexity_of(fitting)
         )
         self.negative_curvature_ = _in_all_rows(fitting)
         self._squared_norms = np.array([p.values.norm2 for p in proofs])
@@ -440,14 +433,14 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
             bounds, doubts = guaranteed_errors(gram)
         else:
             bounds = estimated(value_sizes(gram))
-        conditional = bool(kernel.definiteness.order)
+        conditional = bool(gram.definiteness.order)
         reach = None if moved is None else moved.reach(X)
         product = values_of(scheme, exact)
         bounds = replace(bounds, product=product, conditional=conditional, reach=reach)
         proofs = prove_models(tasks, solutions, values, bounds)
         before = self.certificate_
         found = certificates(
-            kernel, proofs, self.certificates_, "float64", before.convexity, before.eigenvalue
+            gram, proofs, self.certificates_, "float64", before.convexity, before.eigenvalue
         )
         if rigorous:
             found = [

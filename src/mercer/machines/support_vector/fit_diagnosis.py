@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _LARGE = 1e6  # kernel values that call for other units
 _UNEVEN = 1e3  # ratio of weights that is worth a remark
-_SAMPLE = 2000  # rows that a diagnosis looks at
+_SAMPLE = 2000  # rows in the sample of a diagnosis
 
 
 def refuse_infeasible(machine: KernelMachine, fitting: Fitting) -> None:

@@ -67,7 +67,7 @@ def fit(machine: Any, X: Any, y: Any = None, sample_weight: Any = None, extra: A
         raise fit_diagnosis.out_of_memory(machine, X) from error
     machine._finish(fitting, begin)
     fit_diagnosis.conclude(machine, fitting)
-    if start is None:  # a fit that continues another one says nothing new
+    if start is None:  # a warm-started fit does not repeat remarks
         remark(machine, fitting)
         if fitting.sum_zero and machine._squared_norms.max() <= _NO_NORM * machine._largest:
             warn_of_constant(fitting.gram.kernel, data)
@@ -168,16 +168,16 @@ def _fit(
         start = None
     fitting = _solved(machine, data, matrix, kernel, moved, start, alone, settings, begin)
     if isinstance(fitting, class_pairs.PairFitting):
-        machine._keep_pairs(fitting, kernel, data.y, data.weight)
+        machine._keep_pairs(fitting, kernel, data.y)
         machine._share_out(repetition, whole, fitting)
         return fitting
     if like is not None:
         _take_over(like, fitting)
     fit_diagnosis.refuse_infeasible(machine, fitting)
-    if interrupted(lambda: machine._keep(fitting, kernel, data.y, data.weight)):
+    if interrupted(lambda: machine._keep(fitting, kernel, data.y)):
         # The model is there, and only its proof was interrupted.
         fitting.interrupt()
-        machine._keep(fitting, kernel, data.y, data.weight)
+        machine._keep(fitting, kernel, data.y)
     machine._share_out(repetition, whole, fitting)
     return fitting
 
@@ -235,6 +235,7 @@ def _solved(
     if start is not None:
         starts = start._warm_starts(machine, scheme, tasks, data.n_total, data.kept, s)
     gram = matrix(machine._kernel_dtype(tasks[0].problem))
+    gram.definiteness = known
     with watched(machine, len(tasks)) as callback:
         limits = _settings(machine, settings, begin, callback)
         solutions = solve_tasks(tasks, gram, limits, starts)

@@ -70,7 +70,7 @@ def guaranteed_errors(gram: Gram) -> tuple[ValueErrors, tuple[str, ...]]:
     """Return error bounds of products with a float64 Gram, and which steps are estimated."""
     kernel = gram.kernel
     bounds = ErrorBounds(kernel, gram.X if kernel.pairwise else gram.views, given=True)
-    if kernel.definiteness.order:
+    if gram.definiteness.order:
         # No norm bounds the values of a conditionally definite kernel; the values do.
         largest = max(float(v.size.max(initial=0.0)) for _, v in _blocks(bounds, gram.n))
         size = np.full(gram.n, np.sqrt(largest))
@@ -78,7 +78,7 @@ def guaranteed_errors(gram: Gram) -> tuple[ValueErrors, tuple[str, ...]]:
         own = diagonal_bounds(kernel, gram.views, given=True)
         size = np.sqrt(np.abs(gram.diag()) + own.error)
     size = size * (1.0 + _FEW * UNIT)
-    if gram.linear and kernel.definiteness.is_psd:
+    if gram.linear and gram.definiteness.is_psd:
         return guaranteed(size, bounds.width, (bounds.width + _FEW) * UNIT), bounds.doubts
     return FollowedErrors(size, bounds=bounds), bounds.doubts
 

@@ -41,7 +41,7 @@ from mercer.solvers.rounding import UNIT
 from ..errors import ParameterError
 from .tasks import Task
 
-_NO_EXTENT = 1e-12  # extent of the data in a direction, relative to their size, that is none
+_NO_EXTENT = 1e-12  # relative extent of the data in a direction that counts as zero
 _COPIES = 4  # arrays of the size of the rows that exist at one time
 # Residual of the equations, relative to the size of their terms, allowed in a dual value.
 _BALANCED = 1e-9
@@ -112,7 +112,7 @@ class LinearPart:
         return (self.X.shape[1] + 8.0) * UNIT * (np.abs(self.X) @ np.abs(a) + abs(b))
 
     def unbalanced(self, beta: Array) -> float:
-        """Return by how much coefficients miss the equations, relative to their largest terms.
+        """Return the residual of the equations, relative to their largest terms.
 
         The terms of the coefficients there are may all be rounding: those of points in the middle.
         """

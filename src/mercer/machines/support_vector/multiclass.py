@@ -72,7 +72,7 @@ class Scheme(ABC):
         return list(kernel.product(support, matrix[:, support].T).T)
 
     def shifts(self, moved: Centring | None, matrix: Array) -> Array:
-        """Return by how much the intercepts on centred rows exceed those on the rows as given."""
+        """Return the intercepts on centred rows minus those on the original rows."""
         return np.zeros(len(matrix)) if moved is None else moved.shifts(matrix)
 
     def sides(self, codes: NDArray[Any]) -> tuple[Rows, NDArray[np.bool_]]:
@@ -216,7 +216,7 @@ class OneVsOne(Scheme):
         return [np.concatenate([table[i][j - 1], table[j][i]]) for i, j in pairs(k)]
 
     def shifts(self, moved: Centring | None, matrix: Array) -> Array:
-        """Return by how much the intercepts on centred rows exceed those on the rows as given."""
+        """Return the intercepts on centred rows minus those on the original rows."""
         if moved is None:
             return np.zeros(self.n_pairs)
         ends = np.cumsum([len(rows) for rows in self.members]).tolist()

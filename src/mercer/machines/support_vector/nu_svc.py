@@ -129,6 +129,6 @@ class NuSVC(KernelClassifier):
                 "the support vectors of each pair of classes have another share of the weight, so "
                 "no single nu gives the same machines on them; refit binary machines."
             )
-        # The sums of the coefficients, nu W / 2, must stay what they are.
+        # The sums of the coefficients, nu W / 2, must not change.
         weights = dict(zip(self.classes_.tolist(), self.class_weight_.tolist(), strict=True))
         return {"nu": min(1.0, float(self.nu) * self._support_share), "class_weight": weights}

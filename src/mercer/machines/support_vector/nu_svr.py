@@ -110,5 +110,5 @@ class NuSVR(KernelRegressor):
         return float(self._fitted("C_"))
 
     def _refit_parameters(self) -> dict[str, Any]:
-        # The sum of the coefficients, C nu W, must stay what it is.
+        # The sum of the coefficients, C nu W, must not change.
         return {"C": self.C_, "lam": None, "nu": min(1.0, float(self.nu) * self._support_share)}

@@ -189,7 +189,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         self._support_share = float(fitting.weight.sum()) / float(fitting.weight[rows].sum())
 
     def _refit_parameters(self) -> dict[str, Any]:
-        # The sum of the coefficients, nu W, must stay what it is.
+        # The sum of the coefficients, nu W, must not change.
         return {"nu": min(1.0, float(self.nu) * self._support_share)}
 
     def _refit_data(self) -> tuple[Any, ...]:

@@ -64,7 +64,7 @@ class PairPredictor:
         """Return how many pairs each class wins on validated objects; no value is stored."""
         counts, finite = self._decide(X, True)
         if not finite:
-            self(X)  # says which values are not
+            self(X)  # raises an error that names the objects
         return counts
 
     def _decide(self, X: Any, votes: bool) -> tuple[Array, bool]:

@@ -186,7 +186,7 @@ def _without_totals(
         point = joined([one.point for one in feasible])
         distance = joined([one.distance for one in feasible])
     elif point is None:
-        point = beta  # no rounding of coefficients within the bounds: there is no dual value
+        point = beta  # farther from the bounds than rounding: there is no dual value
     elif intercept:
         point = repaired(point, dual.lower, dual.upper, starts, checked.costs)
     shift: Array | float = errors.of_predictions(beta, f0, rows, starts)

@@ -89,7 +89,7 @@ class Fitting:
     centring: Centring | None = None  # of the rows behind `gram`
     sum_zero: bool = False  # whether the coefficients of every task do
     stalled: set[int] = field(default_factory=set)  # tasks whose gap rounding kept from closing
-    curvature: Curvature | None = None  # of a user's kernel, once it was looked at
+    curvature: Curvature | None = None  # of a user's kernel, once it was examined
     signalled: bool = False
     rounding: float | None = None  # see `_rounding`, of these solutions
     share: float = 1.0  # measured errors of float32 values, as a multiple of the estimate
@@ -189,7 +189,7 @@ class Fitting:
         for solution in self.solutions:
             size = np.abs(solution.beta)
             rounding = (size > 0.0) & (size <= _NEGLIGIBLE * largest)
-            if rounding.any():  # and no decision value sees it
+            if rounding.any():  # and its effect on decision values is negligible
                 rounding &= size * self.largest <= _UNSEEN * self.settings.tol
             if rounding.any():
                 solution.beta = np.where(rounding, 0.0, solution.beta)
@@ -201,7 +201,7 @@ class Fitting:
         errors = estimated(self.sizes, ERROR["float32"] * self.share if single else 0.0)
         if single and self.gram.coarse:  # both the value and the exact one are at most r_i r_j
             errors = replace(errors, systematic=2.0)
-        return replace(errors, conditional=bool(self.gram.kernel.definiteness.order))
+        return replace(errors, conditional=bool(self.gram.definiteness.order))
 
     def measure_errors(self) -> None:
         """Compare the values in float32 with those in float64 on a sample of the rows."""
@@ -270,8 +270,8 @@ def _decided(fitting: Fitting, proof: Proved, n_jobs: int | None) -> Proved:
 
 def _look_at_curvature(fitting: Fitting, matrix: Array) -> None:
     """Look whether the problem of a user's kernel is convex, before it is called optimal."""
-    kernel = fitting.gram.kernel
-    if fitting.hurried or assumption(kernel) is None or kernel.definiteness.order == 2:
+    known = fitting.gram.definiteness
+    if fitting.hurried or known.order == 2 or assumption(fitting.gram.kernel, known) is None:
         return
     seconds = sum(solution.seconds for solution in fitting.solutions)
     values = sum(int(solution.n_kernel_values) for solution in fitting.solutions)
@@ -445,7 +445,7 @@ def _estimate(fitting: Fitting) -> float:
     it is less than the tolerance, that will do.
     """
     betas = fitting.betas()
-    if fitting.gram.kernel.definiteness.is_psd:
+    if fitting.gram.definiteness.is_psd:
         norms = [math.sqrt(float(beta @ beta)) for beta in betas]
         bound = ERROR["float32"] * fitting.largest * max(norms)
         if bound <= fitting.settings.tol:
@@ -504,7 +504,7 @@ def _excess(settings: Settings, proof: Proof) -> float:
 
 
 def certificates(
-    kernel: Kernel,
+    gram: Gram,
     proofs: Sequence[Proof],
     counts: Sequence[Any],
     precision: str,
@@ -517,8 +517,8 @@ def certificates(
     kernel values behind `proofs`. `convexity`, `eigenvalue`: what is known of the kernel matrix of
     a user's kernel, and a negative eigenvalue of it.
     """
-    indefinite = kernel.definiteness is Definiteness.INDEFINITE
-    assumed = assumption(kernel)
+    indefinite = gram.definiteness is Definiteness.INDEFINITE
+    assumed = assumption(gram.kernel, gram.definiteness)
     result = []
     for proof, count in zip(proofs, counts, strict=True):
         primal, dual, rounding = proof.values.primal, proof.values.dual, proof.values.rounding
@@ -557,7 +557,7 @@ def certificates(
 def convexity_of(fitting: Fitting) -> tuple[str, float | None]:
     """Return what is known of the convexity of a fit's problems, and a negative eigenvalue."""
     found = fitting.curvature
-    if assumption(fitting.gram.kernel) is None:
+    if assumption(fitting.gram.kernel, fitting.gram.definiteness) is None:
         return "theorem", None
     if found is None:
         return "not ruled out", None

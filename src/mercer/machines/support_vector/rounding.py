@@ -57,9 +57,9 @@ def rounding_of_values(
     precision: str,
     n_jobs: int | None = None,
 ) -> list[float]:
-    """Return, for each task, by how much values of its model at training rows may be wrong."""
+    """Return, for each task, the rounding error of the values of its model at training rows."""
     sample, found = error_sample(gram), []
-    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is no number here
+    with np.errstate(over="ignore", invalid="ignore"):  # overflow gives infinity or NaN
         squares = np.square(gram.tile(sample, n_jobs=n_jobs).astype(np.float64))
         for task, beta in zip(tasks, betas, strict=True):
             part = squares if task.rows is None else squares[:, task.rows]
