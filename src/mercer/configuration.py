@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from typing import Any
 
 from mercer import _native
@@ -47,11 +47,7 @@ def show_config(mode: str = "print") -> dict[str, Any] | None:
         "threads": _native.get_num_threads(),
         "cores": _native.usable_cpus(),
     }
-    for package in ("numpy", "scipy", "scikit-learn"):
-        try:
-            report[package] = version(package)
-        except PackageNotFoundError:  # pragma: no cover - they are requirements
-            report[package] = None
+    report |= {package: version(package) for package in ("numpy", "scipy", "scikit-learn")}
     if mode == "dict":
         return report
     width = max(len(name) for name in report)

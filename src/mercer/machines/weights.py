@@ -20,14 +20,12 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> Array | None:
     if sample_weight is None:
         return None
     weight = np.asarray(sample_weight)
-    if weight.dtype.kind not in "biuf":
-        try:
-            weight = weight.astype(np.float64)
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"sample_weight must be numbers; got an array of type {weight.dtype}."
-            ) from None
-    weight = weight.astype(np.float64, copy=False)
+    try:
+        weight = weight.astype(np.float64, copy=False)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"sample_weight must be numbers; got an array of type {weight.dtype}."
+        ) from None
     if weight.ndim == 0:
         weight = np.full(n_samples, float(weight))
     if weight.ndim != 1:
@@ -67,11 +65,7 @@ def class_weights(
     """
     if class_weight is None:
         return np.ones(len(classes))
-    if isinstance(class_weight, str):
-        if class_weight != "balanced":
-            raise ValueError(
-                f"class_weight must be a dict, 'balanced' or None; got {class_weight!r}."
-            )
+    if isinstance(class_weight, str) and class_weight == "balanced":
         sums = np.bincount(codes, weights=weight, minlength=len(classes))
         return sums.sum() / (len(classes) * sums)
     if not isinstance(class_weight, dict):

@@ -24,7 +24,7 @@ from mercer.objects.parameters import (
 )
 
 from ..sequences.sequence_kernel import alphabet_of, as_sequences
-from .baum_welch import Convergence, checked_alphabet, starting_tables, train, with_positive_weight
+from .baum_welch import checked_alphabet, starting_tables, train, with_positive_weight
 from .forward_backward import (
     Encoded,
     Tables,
@@ -160,9 +160,8 @@ class HiddenMarkov(EstimatorParameters, BaseEstimator):
         )
         random = check_random_state(self.random_state)
         given = (self.initial, self.transition, self.emission)
-        best: tuple[Tables, Convergence] | None = None
-        for _ in range(self.n_init):
-            reached = train(
+        runs = (
+            train(
                 starting_tables(given, self.n_states, frequency + self.pseudocount, random),
                 data,
                 weight,
@@ -170,11 +169,11 @@ class HiddenMarkov(EstimatorParameters, BaseEstimator):
                 max_iter=int(self.max_iter),
                 tol=float(self.tol),
             )
-            if best is None or reached[1].trace[-1] > best[1].trace[-1]:
-                best = reached
-        assert best is not None
-        self._keep(best[0])
-        self.certificate_ = best[1]
+            for _ in range(self.n_init)
+        )
+        tables, convergence = max(runs, key=lambda run: run[1].trace[-1])
+        self._keep(tables)
+        self.certificate_ = convergence
         if self.certificate_.status == "iteration_limit" and self.max_iter > 0:
             warn_caller(
                 f"{self.max_iter} steps of EM did not reach tol={self.tol:g}: the likelihood still "

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from mercer import _native
 from mercer.gram import Prepared, Products
@@ -29,9 +28,7 @@ class PairPredictor:
     """
 
     def __init__(self, machine: Any, blocks: list[slice]) -> None:
-        coef = machine.dual_coef_
-        coef = coef.toarray() if sp.issparse(coef) else coef
-        kernel = machine.kernel_
+        coef, kernel = machine._dense_coef(), machine.kernel_
         vectors = machine.support_ if kernel.pairwise else machine.support_vectors_
         if machine._distinct is not None:
             first = first_of_each(machine._distinct)
