@@ -11,6 +11,7 @@ from mercer.machines import ParameterError
 from mercer.persistence.classes import estimator_classes
 
 X = np.abs(np.random.default_rng(0).normal(size=(12, 2))) + 0.1
+SEQUENCES = ["abab", "bba", "aab"]
 IGNORED = {  # parameters of scikit-learn's that have no effect here, or none with these kernels
     "bounds",
     "copy_X",
@@ -28,6 +29,7 @@ def test_every_parameter_is_checked(name):
         model = kind()
         y = np.arange(12) % 2 if is_classifier(model) else X[:, 0]
         rows = X @ X.T if model.get_params().get("kernel") == "precomputed" else X
+        rows = SEQUENCES if name == "HiddenMarkov" else rows
         model.set_params(**{parameter: Ellipsis})
         named = re.escape(parameter.removesuffix("_y"))  # kernel_y is a kernel
         with pytest.raises((ValueError, TypeError), match=named):
@@ -57,11 +59,11 @@ def test_parameters_of_many_estimators_are_checked_in_all_of_them(parameter, val
         model = kind(**{parameter: value})
         y = np.arange(12) % 2 if is_classifier(model) else X[:, 0]
         with pytest.raises((ParameterError, ValueError), match=f"{parameter}.* must be"):
-            model.fit(X, y)
+            model.fit(SEQUENCES if kind.__name__ == "HiddenMarkov" else X, y)
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", sorted(estimator_classes()))
+@pytest.mark.parametrize("name", sorted(estimator_classes().keys() - {"HiddenMarkov"}))
 def test_missing_values_are_refused_with_their_columns(name):
     rows = np.abs(np.random.default_rng(0).normal(size=(12, 3))) + 0.1
     frame = pd.DataFrame(rows, columns=["u", "v", "w"])

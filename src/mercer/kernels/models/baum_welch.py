@@ -129,11 +129,11 @@ def _promised(theta: np.ndarray, g: np.ndarray, pseudocount: float) -> float:
 
 def checked_alphabet(alphabet: Sequence[Hashable]) -> tuple[Hashable, ...]:
     """Return an alphabet as a tuple of distinct symbols."""
-    symbols = tuple(alphabet)
     try:
+        symbols = tuple(alphabet)
         distinct = len(set(symbols))
     except TypeError:
-        raise TypeError("the symbols of an alphabet must be hashable.") from None
+        raise TypeError(f"the symbols of alphabet must be hashable; got {alphabet!r}.") from None
     if not symbols or distinct < len(symbols):
         raise ValueError("alphabet must list at least one symbol, each of them once.")
     return symbols
@@ -176,7 +176,10 @@ def starting_tables(
 
 def _distribution(table: Any, shape: tuple[int, ...], name: str) -> np.ndarray:
     """Return a table of the user as probabilities; raises ValueError if it is none."""
-    array = np.array(table, dtype=np.float64)
+    try:
+        array = np.array(table, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be an array of numbers; got {table!r}.") from None
     if array.shape != shape:
         raise ValueError(f"{name} must have shape {shape}; got {array.shape}.")
     if not (array >= 0).all() or not np.allclose(array.sum(axis=-1), 1.0, rtol=0, atol=1e-8):

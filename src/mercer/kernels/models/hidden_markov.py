@@ -303,8 +303,15 @@ class HiddenMarkov(EstimatorParameters, BaseEstimator):
         real(self.pseudocount, "pseudocount", minimum=0)
         real(self.tol, "tol", minimum=0)
         require_choice(self.coordinates, "coordinates", COORDINATES)
-        scored = list(self.scored)
-        if isinstance(self.scored, str) or not scored or not set(scored) <= set(TABLES):
+        try:
+            check_random_state(self.random_state)
+        except ValueError:
+            raise ValueError(
+                "random_state must be None, an integer >= 0 or a RandomState; "
+                f"got {self.random_state!r}."
+            ) from None
+        some = () if isinstance(self.scored, str) else self.scored
+        if not (isinstance(some, Sequence) and some and set(some) <= set(TABLES)):
             raise ValueError(
                 f"scored must name some of {', '.join(map(repr, TABLES))}; got {self.scored!r}."
             )
