@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from sklearn.decomposition import PCA
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -101,6 +102,16 @@ def test_columns_of_kernels_that_are_sums_over_them(kernel):
     change = {n: explain(model, other).columns[n] - v for n, v in found.columns.items()}
     assert [name for name, value in change.items() if abs(value) > 1e-9] == ["x1"]
     assert explain(SVR(kernel=ANOVA(2, RBF(1.0))).fit(rows, X[:, 0]), rows[3]).columns is None
+
+
+def test_sparse_rows_cost_by_their_entries_not_by_the_number_of_columns():
+    width = 10**8
+    rows = sp.csr_matrix(([1.0, 2.0, -1.0], ([0, 0, 1], [3, width - 1, 7])), shape=(2, width))
+    model = SVC(kernel="linear", C=10.0).fit(rows, [1, 0])
+    found = explain(model, rows[:1])
+    assert set(found.columns) == {"x3", f"x{width - 1}"}
+    assert sum(found.columns.values()) + found.intercept == pytest.approx(found.value)
+    assert [name for name, _ in model.top_features(2)] == [f"x{width - 1}", "x3"]
 
 
 def test_columns_of_a_pipeline_have_the_names_of_its_steps():

@@ -306,9 +306,14 @@ def _columns(
         return {name: float(coef @ Prepared(kernel, vectors).tile(X)[0])}
     if type(kernel) is Linear:
         w = weight_vectors(vectors, coef[:, None])
-        values = sp.csr_matrix(w).multiply(sp.csr_matrix(X)).toarray()[0]
-        where = at or range(len(values))
-        return {_name(c, names): float(v) for c, v in zip(where, values, strict=True)}
+        parts = sp.csr_matrix(w).multiply(sp.csr_matrix(X)).tocsr()
+        if sp.issparse(X):  # of perhaps 10^8 columns, those that the row has
+            where, values = parts.indices, parts.data
+        else:
+            where, values = range(X.shape[1]), parts.toarray()[0]
+        return {
+            _name(at[c] if at else c, names): float(v) for c, v in zip(where, values, strict=True)
+        }
     if _splits(kernel) and type(kernel) is not Constant:
         d = X.shape[1]
         alone = [kernel.on_columns([c]).bind(vectors) for c in range(d)]
