@@ -245,6 +245,11 @@ def test_what_onnx_cannot_express_is_refused_by_name(model, message):
         mercer.to_onnx(model())
 
 
+def test_what_is_no_model_is_refused():
+    with pytest.raises(TypeError, match="takes a fitted model; got ndarray"):
+        mercer.to_onnx(X)
+
+
 def test_dtype_is_checked():
     with pytest.raises(ValueError, match="dtype must be 'float64' or 'float32'; got 'half'"):
         mercer.to_onnx(SVC().fit(X, TWO), dtype="half")

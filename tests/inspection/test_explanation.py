@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -155,6 +156,10 @@ def test_wrong_arguments_get_a_sentence():
         explain(X[0], model)
     with pytest.raises(TypeError, match="got StandardScaler first"):
         explain(make_pipeline(StandardScaler()), X[0])
+    with pytest.raises(NotFittedError, match="SVC instance is not fitted yet"):
+        explain(SVC(), X[0])
+    with pytest.raises(TypeError, match=r"such as a row of numbers; got 3\.0"):
+        explain(model, 3.0)
     with pytest.raises(ValueError, match="one object; got 40"):
         explain(model, X)
     with pytest.raises(ValueError, match="one target; got 3 targets"):

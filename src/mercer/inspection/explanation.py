@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from mercer.expansion import Expansion, weight_vectors
 from mercer.gram import Prepared
@@ -178,6 +179,7 @@ def explain(model: Any, x: Any) -> Explanation:
             "explain takes a fitted machine and then an object to explain, explain(model, x); got "
             f"{type(model).__name__} first."
         )
+    check_is_fitted(model)
     found = getattr(model, "expansion_", None)
     if not isinstance(found, Expansion):
         raise TypeError(f"{type(model).__name__} has no kernel expansion to explain.")
@@ -217,6 +219,8 @@ def _alone(x: Any) -> Any:
             return x[None] if x.dtype.kind in "biuf" else [x]
         if isinstance(x, list | tuple) and x and all(isinstance(v, int | float) for v in x):
             return [x]
+        if not hasattr(x, "__len__"):
+            raise TypeError(f"explain takes one object, such as a row of numbers; got {x!r}.")
         many = len(x)
     if many != 1:
         raise ValueError(f"explain takes one object; got {many}. Explain them one by one.")
