@@ -32,6 +32,7 @@ from mercer import (
     KernelRidge,
     KernelRidgeClassifier,
     KernelRidgeCV,
+    MultipleKernelSVC,
     NuSVC,
     NuSVR,
     OneClassSVM,
@@ -124,6 +125,7 @@ MODELS = {
     "regression": lambda: SVR(kernel=RBF(0.3) + Linear() * Laplacian(0.1)).fit(X, T[:, 0]),
     "tube": lambda: NuSVR(kernel=normalize(Polynomial(3, 1.0, 1.0))).fit(X, T[:, 0]),
     "spline": lambda: SVR(kernel=ThinPlate()).fit(X, T[:, 0]),
+    "several kernels": lambda: MultipleKernelSVC([RBF(0.3), Linear()]).fit(X, FOUR),
     "one class": lambda: OneClassSVM(nu=0.2).fit(X),
     "ball": lambda: SVDD(nu=0.2, kernel=Polynomial(2, 1.0, 1.0)).fit(X),
     "ridge": lambda: KernelRidge(kernel="laplacian", fit_intercept=True).fit(X, T),
@@ -241,6 +243,11 @@ def test_kernels_on_rows_of_numbers(example):
 def test_what_onnx_cannot_express_is_refused_by_name(model, message):
     with pytest.raises(ValueError, match=message):
         mercer.to_onnx(model())
+
+
+def test_what_is_no_model_is_refused():
+    with pytest.raises(TypeError, match="takes a fitted model; got ndarray"):
+        mercer.to_onnx(X)
 
 
 def test_dtype_is_checked():

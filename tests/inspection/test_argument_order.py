@@ -7,7 +7,17 @@ import inspect
 import numpy as np
 import pytest
 
-from mercer import SVC, capacity, features, geometry, inspection, plots, selection
+from mercer import (
+    SVC,
+    capacity,
+    features,
+    geometry,
+    gram,
+    inspection,
+    plots,
+    selection,
+    virtual_support_vectors,
+)
 from mercer.kernels import RBF
 
 X = np.random.default_rng(0).normal(size=(12, 2))
@@ -27,7 +37,7 @@ def takes_objects_second(function):
 
 FUNCTIONS = {
     f"{package.__name__}.{name}": function
-    for package in (inspection, plots, geometry, capacity, selection, features)
+    for package in (inspection, plots, geometry, capacity, selection, features, gram)
     for name in package.__all__
     if inspect.isfunction(function := getattr(package, name)) and takes_objects_second(function)
 }
@@ -40,6 +50,16 @@ def test_objects_in_the_place_of_a_kernel_or_a_model_are_refused(name):
     rest = {other: OBJECTS.get(other, 1.0) for other in needed}
     with pytest.raises(TypeError, match=r"kernel|machine|model"):
         FUNCTIONS[name](X, FIRST[first.name], **rest)
+
+
+def test_long_arrays_are_not_printed_where_another_argument_belongs():
+    for call in (
+        lambda: gram.evaluate(X, RBF(0.5), X),
+        lambda: inspection.falsify(X, RBF(0.5)),
+        lambda: virtual_support_vectors(X, FIRST["model"]),
+    ):
+        with pytest.raises(TypeError, match=r"; got ndarray\."):
+            call()
 
 
 def test_functions_of_all_packages_are_found():

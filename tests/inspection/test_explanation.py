@@ -3,7 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -103,6 +105,16 @@ def test_columns_of_kernels_that_are_sums_over_them(kernel):
     assert explain(SVR(kernel=ANOVA(2, RBF(1.0))).fit(rows, X[:, 0]), rows[3]).columns is None
 
 
+def test_sparse_rows_cost_by_their_entries_not_by_the_number_of_columns():
+    width = 10**8
+    rows = sp.csr_matrix(([1.0, 2.0, -1.0], ([0, 0, 1], [3, width - 1, 7])), shape=(2, width))
+    model = SVC(kernel="linear", C=10.0).fit(rows, [1, 0])
+    found = explain(model, rows[:1])
+    assert set(found.columns) == {"x3", f"x{width - 1}"}
+    assert sum(found.columns.values()) + found.intercept == pytest.approx(found.value)
+    assert [name for name, _ in model.top_features(2)] == [f"x{width - 1}", "x3"]
+
+
 def test_columns_of_a_pipeline_have_the_names_of_its_steps():
     frame = pd.DataFrame(X, columns=["height", "width", "depth"])
     pipeline = make_pipeline(StandardScaler(), SVC(kernel="linear")).fit(frame, Y == "a")
@@ -144,6 +156,10 @@ def test_wrong_arguments_get_a_sentence():
         explain(X[0], model)
     with pytest.raises(TypeError, match="got StandardScaler first"):
         explain(make_pipeline(StandardScaler()), X[0])
+    with pytest.raises(NotFittedError, match="SVC instance is not fitted yet"):
+        explain(SVC(), X[0])
+    with pytest.raises(TypeError, match=r"such as a row of numbers; got 3\.0"):
+        explain(model, 3.0)
     with pytest.raises(ValueError, match="one object; got 40"):
         explain(model, X)
     with pytest.raises(ValueError, match="one target; got 3 targets"):

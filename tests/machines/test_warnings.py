@@ -78,6 +78,7 @@ def test_the_library_warns_in_one_place():
         lambda: HiddenMarkov(3, max_iter=1, random_state=0).fit([list("abcabcaabbcc")]),
         lambda: KernelRidge(kernel=Polynomial(9, 1.0, 0.0)).fit(100.0 * X, Y),
         lambda: SVC(kernel=lambda A, B: -A @ B.T).fit(X, Y),
+        lambda: SVC().fit(X, np.reshape(Y, (-1, 1))),
     ],
 )
 def test_warnings_point_at_the_line_of_the_user(call):

@@ -383,6 +383,8 @@ def test_save_names_what_it_takes(tmp_path):
     search = GridSearchCV(SVC(), {"C": [1]}, cv=2).fit(X, Y)
     with pytest.raises(TypeError, match=r"got GridSearchCV\. Save its best_estimator_"):
         mercer.save(search, tmp_path / "model")
+    with pytest.raises(TypeError, match=r"an estimator or a pipeline; got type\."):
+        mercer.save(SVC, tmp_path / "model")
     with pytest.raises(TypeError, match="the model comes first, then the path"):
         mercer.save(str(tmp_path / "model"), SVC())
     assert not list(tmp_path.iterdir())

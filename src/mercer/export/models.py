@@ -43,6 +43,7 @@ class Output(NamedTuple):
 
 def outputs_of(rows: Rows, model: Any) -> list[Output]:
     """Return the outputs of a fitted model; refuse a model without operators."""
+    model = getattr(model, "machine_", model)  # of several kernels
     for kind, write in _WRITERS:
         if isinstance(model, kind):
             return write(rows, model)

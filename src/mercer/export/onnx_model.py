@@ -59,6 +59,8 @@ def to_onnx(model: Any, *, dtype: str = "float64") -> Any:
     library()  # what is missing is said before anything is done
     if dtype not in _DTYPES:
         raise ValueError(f"dtype must be 'float64' or 'float32'; got {dtype!r}.")
+    if not (hasattr(model, "get_params") or isinstance(model, Expansion)):
+        raise TypeError(f"to_onnx takes a fitted model; got {type(model).__name__}.")
     model = getattr(model, "best_estimator_", model)
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
     graph = Graph()

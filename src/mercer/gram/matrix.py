@@ -522,6 +522,8 @@ def evaluate(
     array([[5., 2.],
            [2., 1.]])
     """
+    if not hasattr(kernel, "compile"):
+        raise TypeError(f"a kernel comes first, then the objects; got {type(kernel).__name__}.")
     if Z is None:
         return Gram(kernel, X, dtype).tile(n_jobs=n_jobs)
     if kernel.pairwise:

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from mercer.expansion import Expansion, weight_vectors
 from mercer.gram import Prepared
@@ -178,6 +179,7 @@ def explain(model: Any, x: Any) -> Explanation:
             "explain takes a fitted machine and then an object to explain, explain(model, x); got "
             f"{type(model).__name__} first."
         )
+    check_is_fitted(model)
     found = getattr(model, "expansion_", None)
     if not isinstance(found, Expansion):
         raise TypeError(f"{type(model).__name__} has no kernel expansion to explain.")
@@ -217,6 +219,8 @@ def _alone(x: Any) -> Any:
             return x[None] if x.dtype.kind in "biuf" else [x]
         if isinstance(x, list | tuple) and x and all(isinstance(v, int | float) for v in x):
             return [x]
+        if not hasattr(x, "__len__"):
+            raise TypeError(f"explain takes one object, such as a row of numbers; got {x!r}.")
         many = len(x)
     if many != 1:
         raise ValueError(f"explain takes one object; got {many}. Explain them one by one.")
@@ -306,9 +310,14 @@ def _columns(
         return {name: float(coef @ Prepared(kernel, vectors).tile(X)[0])}
     if type(kernel) is Linear:
         w = weight_vectors(vectors, coef[:, None])
-        values = sp.csr_matrix(w).multiply(sp.csr_matrix(X)).toarray()[0]
-        where = at or range(len(values))
-        return {_name(c, names): float(v) for c, v in zip(where, values, strict=True)}
+        parts = sp.csr_matrix(w).multiply(sp.csr_matrix(X)).tocsr()
+        if sp.issparse(X):  # of perhaps 10^8 columns, those that the row has
+            where, values = parts.indices, parts.data
+        else:
+            where, values = range(X.shape[1]), parts.toarray()[0]
+        return {
+            _name(at[c] if at else c, names): float(v) for c, v in zip(where, values, strict=True)
+        }
     if _splits(kernel) and type(kernel) is not Constant:
         d = X.shape[1]
         alone = [kernel.on_columns([c]).bind(vectors) for c in range(d)]

@@ -86,7 +86,8 @@ def resolve(
         raise TypeError(f"kernel is the class {kernel.__name__}; pass {kernel.__name__}().")
     if not callable(kernel):
         raise TypeError(
-            f"kernel must be a name, a Kernel or a callable; got {show(kernel)}. The names are "
+            "kernel must be a name, a Kernel or a callable; got "
+            f"{type(kernel).__name__ if hasattr(kernel, 'shape') else show(kernel)}. The names are "
             f"{', '.join(map(repr, NAMES))}."
         )
     return FromFunction(kernel)

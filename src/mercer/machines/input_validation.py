@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import assert_all_finite, check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from mercer.kernels import Kernel
 from mercer.objects.arrays import Array
+from mercer.objects.callers import warn_caller
 from mercer.objects.tables import are_vectors, is_frame, is_table
 from mercer.objects.validation import refuse_other_objects, take, with_columns
 
@@ -71,7 +73,7 @@ def check_labels(machine: Any, y: Any, n_samples: int) -> NDArray[Any]:
     """Return class labels as a one-dimensional array."""
     _require(machine, y)
     if not (type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuU" and len(y)):
-        y = column_or_1d(y, warn=True)
+        y = _in_one_dimension(y)
         if y.dtype.kind == "f":
             assert_all_finite(y, input_name="y")
         check_classification_targets(y)
@@ -84,9 +86,21 @@ def check_targets(machine: Any, y: Any, n_samples: int) -> Array:
     _require(machine, y)
     if not (type(y) is np.ndarray and y.ndim == 1 and y.dtype == np.float64 and _finite(y)):
         y = check_array(y, ensure_2d=False, dtype="numeric", input_name="y", estimator=machine)
-        y = column_or_1d(y, warn=True).astype(np.float64, copy=False)
+        y = _in_one_dimension(y).astype(np.float64, copy=False)
     _check_length(y, n_samples)
     return y
+
+
+def _in_one_dimension(y: Any) -> NDArray[Any]:
+    """Return a column as an array of one dimension, with scikit-learn's warning."""
+    flat: NDArray[Any] = column_or_1d(y)
+    if np.asarray(y).ndim == 2:
+        warn_caller(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of "
+            "y to (n_samples, ), for example using ravel().",
+            DataConversionWarning,
+        )
+    return flat
 
 
 def check_several_targets(machine: Any, y: Any, n_samples: int) -> Array:

@@ -7,6 +7,7 @@ Linear, and sums of these.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -91,21 +92,23 @@ class NamedWeights:
             )
         vocabulary = Vocabulary()
         features = kernel.map_features(vectors, vocabulary)
-        names = kernel.feature_names(self._columns(), vocabulary)
-        if names is None or len(names) != features.shape[1]:
-            names = [f"feature {j}" for j in range(features.shape[1])]
+        names = self._feature_names(kernel, features.shape[1], vocabulary)
         found = []
         for row in weight_vectors(features, coef):
-            row = row.toarray().ravel() if sp.issparse(row) else row
-            order = np.argsort(-np.abs(row), kind="stable")[:n]
-            found.append([(names[j], float(row[j])) for j in order])
+            place, weight = (row.indices, row.data) if sp.issparse(row) else (range(len(row)), row)
+            order = np.argsort(-np.abs(weight), kind="stable")[:n]
+            found.append([(names(place[i]), float(weight[i])) for i in order])
         return found[0] if len(found) == 1 else found
 
-    def _columns(self) -> list[str] | None:
+    def _feature_names(self, kernel: Kernel, n: int, of: Vocabulary) -> Callable[[int], str]:
+        """Return the names of `n` features by their place; sparse rows may have 10^8 of them."""
         columns = getattr(self, "feature_names_in_", None)
+        if columns is None and type(kernel) is Linear:
+            return "x{}".format
         if columns is None and hasattr(self, "n_features_in_"):
             columns = [f"x{j}" for j in range(self.n_features_in_)]
-        return None if columns is None else [str(name) for name in columns]
+        names = kernel.feature_names(None if columns is None else list(map(str, columns)), of)
+        return "feature {}".format if names is None or len(names) != n else names.__getitem__
 
 
 def _is_dot_product(kernel: Kernel) -> bool:

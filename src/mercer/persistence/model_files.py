@@ -47,7 +47,7 @@ def save(model: Any, path: str | Path) -> None:
     if isinstance(model, str | Path):
         raise TypeError(f"the model comes first, then the path: save(model, {str(model)!r}).")
     held = next((n for n in ("best_estimator_", "estimator") if hasattr(model, n)), None)
-    if held == "best_estimator_" or not hasattr(model, "get_params"):
+    if held == "best_estimator_" or isinstance(model, type) or not hasattr(model, "get_params"):
         held = "" if held is None else f" Save its {held}."
         raise TypeError(f"save takes an estimator or a pipeline; got {type(model).__name__}.{held}")
     writer = Writer()

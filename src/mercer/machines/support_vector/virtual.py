@@ -46,6 +46,8 @@ def virtual_support_vectors(
     >>> X.tolist(), y.tolist()
     ([[-1.0, 0.0], [1.0, 0.0], [-1.0, 1.0], [1.0, 1.0]], ['left', 'right', 'left', 'right'])
     """
+    if not hasattr(model, "fit"):
+        raise TypeError(f"a fitted machine comes first; got {type(model).__name__}.")
     check_is_fitted(model)
     vectors = model.support_vectors_
     if not hasattr(model, "classes_") or model.kernel_.pairwise or not hasattr(vectors, "shape"):
