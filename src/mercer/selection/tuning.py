@@ -26,6 +26,7 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from mercer.features.seeds import generator
 from mercer.kernels import Kernel, Product
 from mercer.machines import SVC, SVR
+from mercer.objects.tables import holds_objects, is_frame
 from mercer.objects.validation import count
 
 from .data_kind import data_kind
@@ -360,6 +361,8 @@ def _scaler(X: Any) -> Any:
     """Return what brings columns to one scale; None for objects that are no rows of numbers."""
     if sp.issparse(X):
         return MaxAbsScaler()
+    if is_frame(X) and not holds_objects(X):  # kernels may name its columns
+        return StandardScaler().set_output(transform="pandas" if hasattr(X, "iloc") else "polars")
     rows = isinstance(X, list) and bool(X) and isinstance(X[0], list | tuple | np.ndarray)
     if isinstance(X, np.ndarray) or rows:
         try:
