@@ -44,6 +44,19 @@ def test_the_columns_of_a_frame_of_numbers_are_standardised_as_those_of_an_array
     assert (found.predict(frame) == array.predict(X)).all()
 
 
+@pytest.mark.filterwarnings("error:Tight layout")
+def test_the_report_of_a_table_repeats_no_candidate_and_its_picture_fits():
+    X, y = load_iris(as_frame=True, return_X_y=True)
+    X["colour"] = np.where(y == 0, "white", "blue")
+    found = mercer.tune(X, y, cv=3, nested=False)
+    lines = str(found).splitlines()[1:-1]
+    assert lines[0].startswith("->")
+    assert len(set(lines)) == 5
+    left = found.plot().axes[0]
+    left.figure.canvas.draw()
+    assert all(label.get_window_extent().x0 >= 0.0 for label in left.get_yticklabels())
+
+
 def test_the_one_standard_error_rule_takes_a_smaller_cost():
     X, y = load_diabetes(return_X_y=True)
     options = {"kernels": [RBF(0.03), RBF(0.1)], "cv": 3, "nested": False}
