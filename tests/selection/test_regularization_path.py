@@ -103,6 +103,15 @@ def test_the_path_over_nu_equals_fits(kernel, share):
     assert fits >= 2
 
 
+def test_a_margin_of_zero_gives_the_zero_function_as_a_fit_does():
+    X, y = np.repeat([[0.0], [1.0], [3.0]], 2, axis=0), [0, 1, 0, 1, 0, 1]
+    path = regularization_path(NuSVC(gamma=0.5), X, y)
+    assert path.at(0.4).rho == 0.0
+    fitted = NuSVC(gamma=0.5, nu=0.4).fit(X, y).decision_function(X)
+    assert path.decision_function(X, 0.4).tolist() == [0.0] * 6
+    assert fitted == pytest.approx(0.0, abs=1e-14)
+
+
 def test_the_path_of_one_class_passes_values_without_free_vectors():
     X, _ = clouds(n=20)
     path = regularization_path(OneClassSVM(gamma=0.5), X)
@@ -142,8 +151,12 @@ def test_any_objects_and_machines_of_the_path():
 
 def test_paths_are_drawn():
     X, y = clouds(n=20)
-    axes = coefficient_path(regularization_path(SVC(gamma=0.5), X, y, stop=10.0))
+    path = regularization_path(SVC(gamma=0.5), X, y, stop=10.0)
+    axes = coefficient_path(path)
     assert axes.get_xscale() == "log"
+    bounded = [line for line in axes.lines if len(line.get_ydata()) > len(path.breakpoints)]
+    assert max(np.abs(line.get_ydata()).max() for line in bounded) == pytest.approx(1.0)
+    assert "Segment" not in repr(path)  # which would print all solutions
     axes = coefficient_path(regularization_path(OneClassSVM(gamma=0.5), X))
     assert axes.get_xlabel() == "nu"
 

@@ -343,6 +343,19 @@ def test_machines_on_a_given_kernel_matrix_share_it(definite):
             np.testing.assert_allclose(a.cv_results_[name], b.cv_results_[name], atol=1e-3)
 
 
+def test_weights_of_the_last_step_of_a_pipeline_are_shared():
+    X, y = _cancer()
+    weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
+    machine, grid = make_pipeline(StandardScaler(), SVC()), {"svc__C": [0.1, 10.0, 1000.0]}
+    given = {"svc__sample_weight": weight}
+    a = theirs.GridSearchCV(machine, grid, cv=3).fit(X, y, **given).cv_results_
+    b = GridSearchCV(machine, grid, cv=3).fit(X, y, **given).cv_results_
+    assert set(b["note"]) == {"shared"}
+    assert b["mean_test_score"] == pytest.approx(a["mean_test_score"], abs=1e-12)
+    plain = GridSearchCV(machine, grid, cv=3).fit(X, y).cv_results_
+    assert (plain["mean_test_score"] != b["mean_test_score"]).any()
+
+
 def test_several_metrics_weights_groups_and_other_splitters():
     X, y = _cancer()
     rng = np.random.default_rng(0)

@@ -5,6 +5,8 @@ import matplotlib
 matplotlib.use("Agg")
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.model_selection import cross_val_score
@@ -27,6 +29,32 @@ def test_a_classifier_is_tuned_with_a_nested_estimate():
     assert "nested" in str(found)
     figure = found.plot()
     assert len(figure.axes) == 3
+
+
+@pytest.mark.parametrize("table", [pd.DataFrame, pl.DataFrame])
+def test_the_columns_of_a_frame_of_numbers_are_standardised_as_those_of_an_array(table):
+    X, y = load_iris(return_X_y=True)
+    X = X * [1, 10, 100, 1e6]
+    frame = table({name: X[:, j] for j, name in enumerate("abcd")})
+    kernels = [RBF(0.1), RBF(1.0).on_columns([2, 3])]
+    named = [RBF(0.1), RBF(1.0).on_columns(["c", "d"])]
+    array = mercer.tune(X, y, kernels=kernels, cv=3, nested=False)
+    found = mercer.tune(frame, y, kernels=named, cv=3, nested=False)
+    assert [t.score for t in found.trials] == [t.score for t in array.trials]
+    assert (found.predict(frame) == array.predict(X)).all()
+
+
+@pytest.mark.filterwarnings("error:Tight layout")
+def test_the_report_of_a_table_repeats_no_candidate_and_its_picture_fits():
+    X, y = load_iris(as_frame=True, return_X_y=True)
+    X["colour"] = np.where(y == 0, "white", "blue")
+    found = mercer.tune(X, y, cv=3, nested=False)
+    lines = str(found).splitlines()[1:-1]
+    assert lines[0].startswith("->")
+    assert len(set(lines)) == 5
+    left = found.plot().axes[0]
+    left.figure.canvas.draw()
+    assert all(label.get_window_extent().x0 >= 0.0 for label in left.get_yticklabels())
 
 
 def test_the_one_standard_error_rule_takes_a_smaller_cost():

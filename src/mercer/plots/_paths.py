@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 def coefficient_path(path: Any, *, ax: Axes | None = None, most: int = 300) -> Axes:
     """Draw the coefficients of all training rows along a regularisation path.
 
-    The lines are straight between breakpoints on a linear scale; C has a logarithmic one. Ticks at
-    the lower edge are the breakpoints.
+    Over C the coefficients are drawn in units of C, which is their bound, on a logarithmic scale of
+    C; over nu their bound is the weight of a row. Ticks at the lower edge are the breakpoints.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def coefficient_path(path: Any, *, ax: Axes | None = None, most: int = 300) -> A
     ax = new_axes(ax, figsize=(7.0, 4.2))
     if not hasattr(path, "breakpoints"):
         raise TypeError(
-            f"coefficient_path draws the result of solution_path; got {type(path).__name__}."
+            f"coefficient_path draws the result of regularization_path; got {type(path).__name__}."
         )
     breaks = np.sort(path.breakpoints[np.isfinite(path.breakpoints)])
     over_cost = path.parameter == "C"
@@ -60,6 +60,8 @@ def coefficient_path(path: Any, *, ax: Axes | None = None, most: int = 300) -> A
     chosen = breaks[np.unique(np.linspace(0, len(breaks) - 1, most).astype(int))]
     values = np.unique(np.concatenate([grid, chosen]))
     coef = np.array([path.at(value).coef for value in values])
+    if over_cost:
+        coef /= values[:, None]
     for line in coef.T:
         if not line.any():
             continue
@@ -67,7 +69,7 @@ def coefficient_path(path: Any, *, ax: Axes | None = None, most: int = 300) -> A
     ax.plot(breaks, np.full(len(breaks), coef.min()), "|", color=FAINT, ms=6)
     ax.axhline(0.0, color=FAINT, lw=0.8, zorder=0)
     ax.set_xlabel(path.parameter)
-    ax.set_ylabel("signed coefficient")
+    ax.set_ylabel("signed coefficient / C" if over_cost else "signed coefficient")
     ax.set_title(f"{len(path.breakpoints)} breakpoints")
     tidy(ax)
     return ax

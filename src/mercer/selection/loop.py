@@ -341,17 +341,23 @@ class _Fit:
         if self.kwargs.get("callback_ctx") is not None and _is_watched(self.kwargs["caller"]):
             return "callbacks watch each fit"
         names = set(self.given("fit_params") or {})
-        if not names <= ({"sample_weight"} if not before else set()):
+        if not names <= {_weight_name(self.estimator)}:
             return f"fit takes {', '.join(sorted(names))}"
         if before and not _asks_for_predictions(self.given("scorer")):
             return "the metric is a function of the whole pipeline"
         return None
 
     def request(self, position: int) -> Request:
-        weight = (self.given("fit_params") or {}).get("sample_weight")
+        weight = (self.given("fit_params") or {}).get(_weight_name(self.estimator))
         scores_train = bool(self.given("return_train_score"))
         X, y = self.X, self.y
         return Request(position, self.estimator, X, y, self.train, self.test, weight, scores_train)
+
+
+def _weight_name(estimator: Any) -> str:
+    """Return the parameter of ``fit`` that holds the weights of the machine."""
+    last = f"{estimator.steps[-1][0]}__" if isinstance(estimator, Pipeline) else ""
+    return f"{last}sample_weight"
 
 
 def _configure(fits: list[_Fit]) -> None:

@@ -16,7 +16,7 @@ thousand rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -110,10 +110,10 @@ class RegularizationPath:
     breakpoints: Array
     status: str
     seconds: float
-    _estimator: Any
-    _problem: _PathProblem
-    _segments: list[Segment]
-    _data: tuple[Any, Any, Any]
+    _estimator: Any = field(repr=False)
+    _problem: _PathProblem = field(repr=False)
+    _segments: list[Segment] = field(repr=False)
+    _data: tuple[Any, Any, Any] = field(repr=False)
 
     @property
     def coef(self) -> Array:
@@ -178,10 +178,11 @@ class RegularizationPath:
         Returns
         -------
         array of shape (n_X,)
-            f(x) of SVC and of NuSVC, which is divided by its margin; f(x) - rho of OneClassSVM.
+            f(x) of SVC and of NuSVC, which is divided by its margin rho, and 0 where rho is;
+            f(x) - rho of OneClassSVM.
         """
         point, gram = self.at(value), self._problem.gram
-        scale = point.rho if isinstance(self._problem, _NuPath) else 1.0
+        scale = (point.rho or np.inf) if isinstance(self._problem, _NuPath) else 1.0
         rows = np.flatnonzero(point.coef)
         if gram.kernel.pairwise:
             raise ValueError(

@@ -14,7 +14,7 @@ from mercer.gram import Gram
 from mercer.inspection.targets import is_classification
 from mercer.kernels import Kernel
 from mercer.objects.parameters import show
-from mercer.objects.validation import count, take
+from mercer.objects.validation import column_names, count, take
 
 from .search import GridSearchCV
 
@@ -112,7 +112,8 @@ def costs(kernel: Kernel, X: Any, y: Any, classification: bool) -> list[float]:
     """Return values of C that mean the same for every kernel and unit of the target."""
     rows = np.linspace(0, count(X) - 1, min(_SAMPLE, count(X))).astype(np.intp)
     some = take(kernel.validate(X), rows)
-    size = float(np.mean(Gram(kernel.bind(some), some, "float64").diag())) or 1.0
+    bound = kernel.bind(some, feature_names=column_names(X))
+    size = float(np.mean(Gram(bound, some, "float64").diag())) or 1.0
     spread = 1.0 if classification else float(np.std(y)) or 1.0
     return [C * spread / size for C in COSTS]
 

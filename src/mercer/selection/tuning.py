@@ -26,6 +26,7 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from mercer.features.seeds import generator
 from mercer.kernels import Kernel, Product
 from mercer.machines import SVC, SVR
+from mercer.objects.tables import holds_objects, is_frame
 from mercer.objects.validation import count
 
 from .data_kind import data_kind
@@ -102,12 +103,15 @@ class Tuning:
     def __str__(self) -> str:
         metric = "accuracy" if self.task == "classification" else "R^2"
         lines = [f"{self.task}, {len(self.trials)} candidates, {self.seconds:.1f} s", *self.notes]
-        best = sorted(self.trials, key=lambda t: -t.score)[:5]
+        distinct: dict[Any, Trial] = {}  # the fine search repeats a candidate of the coarse one
+        for trial in sorted(self.trials, key=lambda t: (-t.score, t is not self.chosen)):
+            distinct.setdefault((repr(trial.kernel), trial.C, trial.epsilon), trial)
+        best = list(distinct.values())[:5]
         for trial in best if self.chosen in best else [self.chosen, *best]:
             mark = "->" if trial is self.chosen else "  "
             tube = "" if trial.epsilon is None else f", epsilon={trial.epsilon:.3g}"
             numbers = f"{trial.score:.3f} +- {trial.error:.3f}"
-            lines.append(f"{mark} {numbers}  C={trial.C:.3g}{tube}  {trial.kernel!r}")
+            lines.append(f"{mark} {numbers}  C={trial.C:.3g}{tube}  {_label(trial.kernel)}")
         if self.score is None:
             lines.append(f"no nested estimate; the {metric} of the choice above is optimistic")
         else:
@@ -144,7 +148,8 @@ class Tuning:
             left.set(yscale="log", ylabel="gamma", title=type(self.chosen.kernel).__name__)
         else:
             left.set(title="all kernels", yticks=range(len(names)))
-            left.set_yticklabels(names, fontsize="x-small")
+            short = [name if len(name) < 40 else f"{name[:22]} ... {name[-12:]}" for name in names]
+            left.set_yticklabels(short, fontsize="x-small")
         if self._data is not None:
             X, y = self._data
             cv = splitter(self.task == "classification", _OUTER, 0, y)
@@ -360,6 +365,8 @@ def _scaler(X: Any) -> Any:
     """Return what brings columns to one scale; None for objects that are no rows of numbers."""
     if sp.issparse(X):
         return MaxAbsScaler()
+    if is_frame(X) and not holds_objects(X):  # kernels may name its columns
+        return StandardScaler().set_output(transform="pandas" if hasattr(X, "iloc") else "polars")
     rows = isinstance(X, list) and bool(X) and isinstance(X[0], list | tuple | np.ndarray)
     if isinstance(X, np.ndarray) or rows:
         try:
