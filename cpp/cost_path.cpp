@@ -121,14 +121,31 @@ class TaskSolver {
     std::vector<double> known, sums;  ///< the coefficients, and the product
   };
 
+  /// A linear function of the free variables that a step must not change: one of them, or the sum.
+  struct Constraint {
+    Index variable;              ///< -1: the sum
+    std::vector<double> column;  ///< its coefficients times the inverse, under those before it
+
+    double of(const std::vector<double>& v) const {
+      return variable < 0 ? std::accumulate(v.begin(), v.end(), 0.0) : v[variable];
+    }
+  };
+
   static constexpr Index burst = 50000;
   static constexpr Index worth_shrinking = 600;
   /// Steps after which a problem is left to other methods.
   static constexpr Index patience = 400000, patience_per_row = 400;
-  /// Pair steps for every row between Newton steps; how many of these, the products for each.
-  static constexpr Index steps_per_row = 8, few_free = 32;
+  /// Free variables that pair steps deal with, bounds that one Newton step may meet, and the
+  /// multiplications of a factorisation that cost as much as a pair step.
+  static constexpr Index few_free = 32, most_met = 100, products_per_step = 8000;
+  static constexpr Index least_wait = 4000;  ///< pair steps between Newton steps
+  /// Well-conditioned matrices, or more free variables than are factorised: pair steps for every
+  /// row between steps on faces; how many of these, the products for each.
+  static constexpr Index most_factorised = 1000, steps_per_row = 8;
   static constexpr int faces = 8, products = 40, shorter = 4, halvings = 60;
   static constexpr double residual_left = 0.03;
+  /// Added to the diagonal before it is factorised in single precision, relative to it.
+  static constexpr double ridge = 1e-6;
   static constexpr int closer_attempts = 6;
   static constexpr double closest = 0.1, closer = 0.4;
   /// A violation that rounding still resolves.
@@ -315,17 +332,29 @@ class TaskSolver {
     const bool shrinking = settings_.shrinking && n_ >= worth_shrinking;
     const Index most = patience + patience_per_row * n_;
     const Index began = sol_.n_iter;
-    Index eased = began;
+    if (!ill_conditioned_) since_newton_ = 0, wait_ = steps_per_row * n_;
     double previous = infinite;
     for (;;) {
       if (limits_.interrupted() || limits_.out_of_time()) {
         sol_.status = limits_.interrupted() ? Status::interrupted : Status::time_limit;
         break;
       }
+      if (since_newton_ >= wait_) {
+        collect(slots, false);
+        if (newton_is_due()) {
+          since_newton_ = 0;
+          if (factorises())
+            newton_step();
+          else
+            face_steps();
+          std::copy(sol_.beta.begin(), sol_.beta.end(), t.beta);
+          collect(slots, false);
+        }
+      }
       t.max_steps = shrinking ? n_ / 4 + 64 : burst;
       inner(t);
       const Index steps = std::exchange(t.steps, 0);
-      sol_.n_iter += steps;
+      count_steps(steps);
       sol_.negative_curvature |= t.negative_curvature;
       if (!(t.violation > t.tol)) {
         // The running values carry the rounding of every step: confirm on exact ones.
@@ -348,13 +377,6 @@ class TaskSolver {
         break;
       }
       if (shrinking) shrunk_pass(slots);
-      if (sol_.n_iter - eased >= steps_per_row * n_) {
-        collect(slots, false);
-        newton_steps();
-        std::copy(sol_.beta.begin(), sol_.beta.end(), t.beta);
-        collect(slots, false);
-        eased = sol_.n_iter;
-      }
     }
     collect(slots, true);
     settle();
@@ -492,24 +514,197 @@ class TaskSolver {
     small.fetch = [](void* owner, Index slot) -> const float* {
       return static_cast<TaskSolver*>(owner)->gather(slot);
     };
-    small.max_steps = std::min(burst, steps_per_row * n_);
+    small.max_steps = std::clamp(wait_ - since_newton_, n_ / 4, burst);
     small.steps = 0;
     inner(small);
-    sol_.n_iter += small.steps;
+    count_steps(small.steps);
     sol_.negative_curvature |= small.negative_curvature;
     for (Index k = 0; k < count[0]; ++k) t.beta[kept_[k]] = small.beta[k];
     collect(slots, false);
   }
 
-  /// Newton steps on the free variables, within the bounds: pair steps crawl where many variables
-  /// are free. A step minimises over a face of the box, and goes on from its projection onto it,
-  /// which takes some variables to the bounds of the face: these stay there.
-  void newton_steps() {
+  void count_steps(Index steps) {
+    sol_.n_iter += steps;
+    since_newton_ += steps;
+  }
+
+  /// Whether the pair steps since the last Newton step, which may be those of the problem before,
+  /// have cost more than the next one will.
+  bool newton_is_due() {
     free_.clear();
     for (Index i = 0; i < n_; ++i)
       if (is_free(i)) free_.push_back(i);
+    const Index f = static_cast<Index>(free_.size());
+    wait_ = factorises() ? std::max(least_wait, f * f * f / (3 * products_per_step))
+                         : steps_per_row * n_;
+    return f > few_free && since_newton_ >= wait_;
+  }
+
+  bool factorises() const {
+    return ill_conditioned_ && static_cast<Index>(free_.size()) <= most_factorised;
+  }
+
+  bool is_free(Index i) const {
+    const double b = sol_.beta[i];
+    return b > p_.lower[i] && b < p_.upper[i] && b != p_.kink[i];
+  }
+
+  /// A Newton step on the free variables within the bounds, where many free variables make pair
+  /// steps crawl: it goes on from every bound that it meets without the variable that met it.
+  void newton_step() {
+    factorise();
+    const std::size_t n = free_.size();
+    std::vector<double> direction(n), target(n);
+    for (std::size_t k = 0; k < n; ++k) {
+      target[k] = sol_.beta[free_[k]];
+      direction[k] = -sol_.values[free_[k]] - p_.slope_up(free_[k], target[k]);
+    }
+    confine(direction);
+    for (Index met = 0; met <= most_met; ++met) {
+      double part = 1;
+      std::size_t last = n;
+      for (std::size_t k = 0; k < n; ++k) {
+        if (direction[k] == 0) continue;
+        const double room = (end_of(free_[k], direction[k]) - target[k]) / direction[k];
+        if (room < part) part = room, last = k;
+      }
+      add_multiple(target, part, direction);
+      if (last == n) break;
+      target[last] = end_of(free_[last], direction[last]);
+      std::vector<double> column(n, 0.0);
+      column[last] = 1;
+      confine(column);
+      if (!(column[last] > 0)) break;
+      add_multiple(direction, -part, direction);
+      add_multiple(direction, -direction[last] / column[last], column);
+      constraints_.push_back({static_cast<Index>(last), std::move(column)});
+      for (const Constraint& c : constraints_)
+        if (c.variable >= 0) direction[c.variable] = 0;
+    }
+    keep_sum(target);
+    move_if_better(target);
+  }
+
+  /// The Cholesky factor U'U of the kernel matrix of the free variables, row by row in single
+  /// precision: the ridge is as large as its rounding.
+  void factorise() {
+    const Index n = static_cast<Index>(free_.size()), width = round_up(n, slot_align);
+    workspace_.gathered.require(width * width);
+    factor_.clear();
+    std::vector<double> sums(static_cast<std::size_t>(width));
+    for (Index r = 0; r < n; ++r) {
+      const Index i = free_[r], from = r / slot_align * slot_align;
+      const float* full = row_of(i);
+      std::fill(sums.begin() + from, sums.end(), 0.0);
+      for (Index k = r; k < n; ++k) sums[k] = static_cast<double>(full[free_[k]]);
+      sums[r] += curvature(i) + ridge * diag_[i];
+      pointers_.clear();
+      delta_.clear();
+      for (const float* above : factor_) {
+        pointers_.push_back(above + from);
+        delta_.push_back(-static_cast<double>(above[r]));
+      }
+      ops<float>().axpy_rows(sums.data() + from, pointers_.data(), delta_.data(),
+                             static_cast<int>(r), width - from);
+      const double root = std::sqrt(std::max(sums[r], 0.5 * ridge * diag_[i]));
+      float* row = workspace_.gathered.data() + r * width;
+      std::fill(row, row + width, 0.0f);
+      row[r] = static_cast<float>(root);
+      for (Index k = r + 1; k < n; ++k) row[k] = static_cast<float>(sums[k] / root);
+      factor_.push_back(row);
+    }
+    constraints_.clear();
+    if (!p_.groups) return;
+    Constraint equality{-1, std::vector<double>(free_.size(), 1.0)};
+    substitute(equality.column);
+    constraints_.push_back(std::move(equality));
+  }
+
+  /// v = the inverse of the factorised matrix times v.
+  void substitute(std::vector<double>& v) const {
+    const Index n = static_cast<Index>(v.size()), width = round_up(n, slot_align);
+    v.resize(static_cast<std::size_t>(width), 0.0);
+    for (Index r = 0; r < n; ++r) {
+      if (v[r] == 0) continue;
+      const float* row = factor_[r] + r + 1;
+      const double minus = -(v[r] /= static_cast<double>(factor_[r][r]));
+      ops<float>().axpy_rows(v.data() + r + 1, &row, &minus, 1, n - r - 1);
+    }
+    for (Index r = n - 1; r >= 0; --r) {
+      const Index from = r / slot_align * slot_align;
+      double x = std::exchange(v[r], 0.0), lanes[largest_panel] = {};
+      ops<float>().dot_lanes(factor_[r] + from, v.data() + from, width - from, lanes);
+      for (const double lane : lanes) x -= lane;
+      v[r] = x / static_cast<double>(factor_[r][r]);
+    }
+    v.resize(static_cast<std::size_t>(n));
+  }
+
+  /// x = the minimiser of 1/2 x'(U'U) x - v'x under all constraints, in place of v.
+  void confine(std::vector<double>& v) const {
+    substitute(v);
+    for (const Constraint& c : constraints_) {
+      add_multiple(v, -c.of(v) / c.of(c.column), c.column);
+      if (c.variable >= 0) v[c.variable] = 0;
+    }
+  }
+
+  static void add_multiple(std::vector<double>& v, double t, const std::vector<double>& w) {
+    for (std::size_t k = 0; k < v.size(); ++k) v[k] += t * w[k];
+  }
+
+  /// Gives what rounding has added to the sum of the free variables to one that has room for it.
+  void keep_sum(std::vector<double>& target) const {
+    double excess = 0;
+    for (std::size_t k = 0; k < target.size(); ++k) excess += target[k] - sol_.beta[free_[k]];
+    for (std::size_t k = 0; p_.groups && k < target.size(); ++k) {
+      const double to = target[k] - excess;
+      if (to <= end_of(free_[k], -1) || to >= end_of(free_[k], 1)) continue;
+      target[k] = to;
+      return;
+    }
+  }
+
+  /// Moves the free variables, and the values with them, where that lowers the objective.
+  bool move_if_better(const std::vector<double>& target) {
+    pointers_.clear();
+    delta_.clear();
+    for (std::size_t k = 0; k < target.size(); ++k) {
+      pointers_.push_back(row_of(free_[k]));
+      delta_.push_back(target[k] - sol_.beta[free_[k]]);
+    }
+    std::vector<double> image(static_cast<std::size_t>(size_), 0.0);
+    ops<float>().axpy_rows(image.data(), pointers_.data(), delta_.data(),
+                           static_cast<int>(pointers_.size()), size_);
+    double change = 0;
+    for (std::size_t k = 0; k < target.size(); ++k) {
+      const Index i = free_[k];
+      const double d = delta_[k], slope = sol_.values[i] + p_.slope_up(i, sol_.beta[i]);
+      change += d * (slope + 0.5 * (image[i] + curvature(i) * d));
+    }
+    if (!(change < 0)) return false;
+    for (std::size_t k = 0; k < target.size(); ++k) sol_.beta[free_[k]] = target[k];
+    for (Index i = 0; i < n_; ++i) sol_.values[i] += image[i];
+    return true;
+  }
+
+  /// Curvature of the piece of phi_i that holds beta_i.
+  double curvature(Index i) const {
+    return sol_.beta[i] > p_.kink[i] ? p_.curv_right[i] : p_.curv_left[i];
+  }
+
+  /// Where the piece of phi_i that holds beta_i ends in the direction d.
+  double end_of(Index i, double d) const {
+    const bool right = sol_.beta[i] > p_.kink[i];
+    if (d > 0) return right ? p_.upper[i] : std::min(p_.kink[i], p_.upper[i]);
+    return right ? std::max(p_.kink[i], p_.lower[i]) : p_.lower[i];
+  }
+
+  /// The same without a factorisation: conjugate gradients nearly minimise over a face of the box,
+  /// and go on from the projection onto it, which takes some variables to the bounds of the face:
+  /// these stay there. Where they run out of products, the next steps factorise.
+  void face_steps() {
     const Index all = static_cast<Index>(free_.size());
-    if (all <= few_free) return;
     gather_free();
     for (int k = 0; k<faces&& static_cast<Index>(free_.size())> few_free; ++k) {
       if (!conjugate_gradients(all) || !projected_step()) break;
@@ -517,11 +712,6 @@ class TaskSolver {
       if (std::none_of(free_.begin(), free_.end(), stays)) break;
       drop(stays);
     }
-  }
-
-  bool is_free(Index i) const {
-    const double b = sol_.beta[i];
-    return b > p_.lower[i] && b < p_.upper[i] && b != p_.kink[i];
   }
 
   /// The kernel matrix of the free variables.
@@ -576,7 +766,7 @@ class TaskSolver {
       for (std::size_t k = 0; k < n; ++k) {
         const Index i = free_[k];
         double& to = image[place_[k]];
-        to += search[k] * (sol_.beta[i] > p_.kink[i] ? p_.curv_right[i] : p_.curv_left[i]);
+        to += search[k] * curvature(i);
         curve += search[k] * to;
       }
       if (!(curve > 0)) break;
@@ -588,36 +778,18 @@ class TaskSolver {
       previous = length;
       length = centred(residual);
     }
+    ill_conditioned_ |= length > enough;
     return true;
   }
 
   /// Moves the free variables along direction_, cut off at the bounds of the face, as far as the
   /// objective falls; false where it does not.
   bool projected_step() {
-    std::vector<double> target(free_.size()), image;
+    std::vector<double> target(free_.size());
     double part = 1;
     for (int k = 0; k < shorter; ++k, part *= 0.25) {
       project(part, target);
-      pointers_.clear();
-      delta_.clear();
-      for (std::size_t f = 0; f < free_.size(); ++f) {
-        pointers_.push_back(row_of(free_[f]));
-        delta_.push_back(target[f] - sol_.beta[free_[f]]);
-      }
-      image.assign(static_cast<std::size_t>(size_), 0.0);
-      ops<float>().axpy_rows(image.data(), pointers_.data(), delta_.data(),
-                             static_cast<int>(pointers_.size()), size_);
-      double change = 0;
-      for (std::size_t f = 0; f < free_.size(); ++f) {
-        const Index i = free_[f];
-        const double d = delta_[f], b = sol_.beta[i];
-        const double curve = b > p_.kink[i] ? p_.curv_right[i] : p_.curv_left[i];
-        change += d * (sol_.values[i] + p_.slope_up(i, b) + 0.5 * (image[i] + curve * d));
-      }
-      if (!(change < 0)) continue;
-      for (std::size_t f = 0; f < free_.size(); ++f) sol_.beta[free_[f]] = target[f];
-      for (Index i = 0; i < n_; ++i) sol_.values[i] += image[i];
-      return true;
+      if (move_if_better(target)) return true;
     }
     return false;
   }
@@ -649,20 +821,7 @@ class TaskSolver {
       excess = shifted(middle);
       (excess > 0 ? low : high) = middle;
     }
-    // What rounding leaves goes to a variable that has room for it.
-    for (std::size_t f = 0; f < n && excess != 0; ++f) {
-      const double to = target[f] - excess;
-      if (to <= end_of(free_[f], -1) || to >= end_of(free_[f], 1)) continue;
-      target[f] = to;
-      excess = 0;
-    }
-  }
-
-  /// Where the piece of phi_i that holds beta_i ends in the direction d.
-  double end_of(Index i, double d) const {
-    const bool right = sol_.beta[i] > p_.kink[i];
-    if (d > 0) return right ? p_.upper[i] : std::min(p_.kink[i], p_.upper[i]);
-    return right ? std::max(p_.kink[i], p_.lower[i]) : p_.lower[i];
+    keep_sum(target);
   }
 
   /// Removes the mean where there is an equality; returns the sum of squares.
@@ -710,9 +869,12 @@ class TaskSolver {
   Index size_ = 0, fetched_ = 0, shrunk_size_ = 0, gathered_ = 0;
   double tol_ = 0;  ///< of the steps that are being made
   Product high_, low_, valid_high_, valid_low_;
+  Index since_newton_ = 0, wait_ = 0;  ///< pair steps since the last Newton step, until the next
+  bool ill_conditioned_ = false;       ///< whether conjugate gradients ran out of products
   std::vector<Index> kept_, changed_, free_, place_;  ///< of free variables in their matrix
   std::vector<double> delta_, direction_;
-  std::vector<const float*> pointers_, free_rows_;
+  std::vector<const float*> pointers_, free_rows_, factor_;  ///< rows of the Cholesky factor
+  std::vector<Constraint> constraints_;                      ///< of the Newton step
 };
 
 }  // namespace

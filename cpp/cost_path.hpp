@@ -11,9 +11,13 @@
 // the validation rows are brought up to date by the coefficients that changed.
 //
 // Method of each problem: pair steps with shrinking, as WholeSolver (whole_solver.hpp), and now and
-// then Newton steps on the free coefficients, of which a large C leaves many (J. More, G. Toraldo,
-// "On the solution of large quadratic programming problems with bound constraints", SIAM J. Optim.
-// 1 (1991): conjugate gradients on a face, then a projection). Steps read kernel values in single
+// then Newton steps on the free coefficients, of which a large C leaves many: conjugate gradients
+// on a face, then a projection (J. More, G. Toraldo, "On the solution of large quadratic
+// programming problems with bound constraints", SIAM J. Optim. 1 (1991)). Where the matrix is too
+// ill-conditioned for these, the system of the free coefficients is factorised instead, and solved
+// again without each coefficient that meets a bound on the way (an active-set method: J. Nocedal,
+// S. Wright, "Numerical Optimization", 2006, section 16.5); after C has grown this extrapolates the
+// path, which is linear in C until a coefficient meets a bound. Steps read kernel values in single
 // precision; the values K beta that they start from, and the certificate, are made exact by the
 // part that single precision has left off (iterative refinement). A problem that does not reach its
 // tolerance says so; the caller solves it by other means.

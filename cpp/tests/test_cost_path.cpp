@@ -181,6 +181,16 @@ TEST(cost_paths_with_shrinking_and_conjugate_steps_are_optimal) {
   CHECK(has(found, Status::optimal));
   check_every_step(data, path, found, 1e-4);
 }
+TEST(cost_paths_with_factorised_steps_are_optimal) {
+  const Data<float> data(1300);  // one task of 693 rows, with a kernel of falling spectrum
+  for (const Kind kind : {Kind::hinge, Kind::tube})
+    for (const bool equality : {true, false}) {
+      const CostPath path = path_on(data, kind, {1, 100, 1000}, equality);
+      const Found found = solved(data, path, exact(1e-4));
+      CHECK(has(found, Status::optimal));
+      check_every_step(data, path, found, 1e-4);
+    }
+}
 TEST(a_cost_path_gives_what_its_problems_give_alone) {
   const std::vector<double> costs = {0.05, 0.7, 20};
   const Data<double> data(120);
