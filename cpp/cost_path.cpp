@@ -581,6 +581,8 @@ class TaskSolver {
       for (const Constraint& c : constraints_)
         if (c.variable >= 0) direction[c.variable] = 0;
     }
+    for (std::size_t k = 0; k < n; ++k)  // rounding may have crossed a bound
+      target[k] = std::clamp(target[k], end_of(free_[k], -1), end_of(free_[k], 1));
     keep_sum(target);
     move_if_better(target);
   }
