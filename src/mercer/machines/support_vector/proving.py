@@ -446,7 +446,8 @@ def _estimate(fitting: Fitting) -> float:
     """
     betas = fitting.betas()
     if fitting.gram.definiteness.is_psd:
-        norms = [math.sqrt(float(beta @ beta)) for beta in betas]
+        # Not beta @ beta, for which BLAS wakes threads that spin while the next fit computes.
+        norms = [math.sqrt(float(np.square(beta).sum())) for beta in betas]
         bound = ERROR["float32"] * fitting.largest * max(norms)
         if bound <= fitting.settings.tol:
             return bound
