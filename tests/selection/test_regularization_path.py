@@ -12,6 +12,7 @@ from mercer.data import lfd_toy
 from mercer.kernels import Laplacian, Polynomial, Spectrum, ThinPlate
 from mercer.plots import coefficient_path
 from mercer.selection import regularization_path
+from mercer.selection.path_qp import StalledError
 
 
 def clouds(n=36, share=0.5, repeated=0):
@@ -225,7 +226,22 @@ def test_dual_values_do_not_exceed_the_optimum_far_from_the_origin():
         assert path.certificate(cost).dual <= optimum <= path.certificate(cost).primal
 
 
-def test_a_path_that_cannot_begin_says_so():
-    y = [0, 1, 0, 0, 1, 1, 0, 0, 0, 1]
+def test_the_path_of_equal_rows_is_a_line():
+    """Every K x is rounding of sums whose terms are 1."""
+    y = np.array([0, 1, 0, 0, 1, 1, 0, 0, 0, 1])
+    path = regularization_path(NuSVC(kernel=Laplacian(0.5)), np.full((10, 1), 3.0), y)
+    assert path.status == "complete"
+    np.testing.assert_allclose(path.breakpoints, [0.8, 0.0])
+    for nu in (0.8, 0.3):
+        coef = path.at(nu).coef
+        np.testing.assert_allclose([coef[y == 1].sum(), coef[y == 0].sum()], [5 * nu, -5 * nu])
+        np.testing.assert_allclose(path.certificate(nu).primal, 0.0, atol=1e-12)
+
+
+def test_a_path_that_cannot_begin_says_so(monkeypatch):
+    def stalled(*_):
+        raise StalledError
+
+    monkeypatch.setattr("mercer.selection.solution_path.minimise", stalled)
     with pytest.raises(ValueError, match="the path cannot begin"):
-        regularization_path(NuSVC(kernel=Laplacian(0.5)), np.full((10, 1), 3.0), y)
+        regularization_path(NuSVC(), [[0.0], [1.0], [2.0]], [0, 1, 1])

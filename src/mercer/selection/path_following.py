@@ -134,7 +134,7 @@ def _continued(program: Program, front: _Front) -> _Rate:
     n, groups = len(front.x), program.n_groups
     values = program.K @ front.x + program.p
     low, high = program.bounds(front.t)
-    size = _NEAR * (_largest_sum(program.K, front.x) + float(np.abs(program.p).max()))
+    size = _NEAR * (largest_sum(program.K, front.x) + float(np.abs(program.p).max()))
     near = _NEAR * float(np.abs(front.x).max(initial=0.0))
     at_low, at_high = front.x <= low + near, front.x >= high - near
     strict = (front.state == FREE) & ~at_low & ~at_high
@@ -160,7 +160,7 @@ def _continued(program: Program, front: _Front) -> _Rate:
         group = program.group[chosen]
         start = _start(group, d_low, d_high, totals, strict[chosen])
         K = program.K[np.ix_(chosen, chosen)]
-        tol = _NEAR * (_largest_sum(program.K, rate) + _largest_sum(K, start[0]) + 1e-300)
+        tol = _NEAR * (largest_sum(program.K, rate) + largest_sum(K, start[0]) + 1e-300)
         found = minimise(K, c, d_low, d_high, group, groups, start, tol)
         front.state[chosen] = found.state
         if rate.any() or totals.any():  # otherwise nothing moves, and what is found is rounding
@@ -292,7 +292,7 @@ def _first_event(program: Program, front: _Front, rate: _Rate, longest: float) -
         ahead = free & (closing > _NEAR * (np.abs(rate.x) + np.abs(bound_rate)))
         if ahead.any():
             steps.append(float((np.maximum(room[ahead], 0.0) / closing[ahead]).min()))
-    scale = _NEAR * (_largest_sum(program.K, rate.x) + 1e-300)
+    scale = _NEAR * (largest_sum(program.K, rate.x) + 1e-300)
     settled = ~np.isin(program.group, rate.open_groups)
     for side, sign in ((LOWER, 1.0), (UPPER, -1.0)):
         ahead = settled & (front.state == side) & (sign * rate.slack < -scale)
@@ -303,7 +303,7 @@ def _first_event(program: Program, front: _Front, rate: _Rate, longest: float) -
     return max(0.0, min(steps))
 
 
-def _largest_sum(K: Array, x: Array) -> float:
+def largest_sum(K: Array, x: Array) -> float:
     """Return the largest sum of absolute terms of K x, which rounds relative to it."""
     return float((np.abs(K) @ np.abs(x)).max(initial=0.0))
 

@@ -27,6 +27,9 @@ LOWER, FREE, UPPER = np.int8(-1), np.int8(0), np.int8(1)
 _FLAT = 1e-9
 """Part of the gradient that no step on the free variables removes, relative to its size."""
 
+_NEAR = 1e-12
+"""Distance from a bound that is rounding, relative to the largest variable."""
+
 _SINGULAR = 1e-11
 """Singular values that count as 0, relative to the largest one."""
 
@@ -100,7 +103,7 @@ def minimise(
         gradient = K @ x + c
         multiplier = np.zeros(n_groups)
         if len(free):
-            step, multiplier, flat = _step(K, gradient, free, group, n_groups)
+            step, multiplier, flat = _step(K, gradient, free, group, n_groups, tol)
             blocking, length = _ratio(x[free], step, lower[free], upper[free], flat)
             if blocking is None:
                 x[free] += step
@@ -113,14 +116,24 @@ def minimise(
             gradient = K @ x + c
         released = _released(gradient, state, movable, group, n_groups, multiplier, tol)
         if not released:
-            multiplier[[g for g in range(n_groups) if not (group[free] == g).any()]] = np.nan
+            _put_on_bounds(x, state, lower, upper)
+            inner = group[state == FREE]
+            multiplier[[g for g in range(n_groups) if not (inner == g).any()]] = np.nan
             return Point(x, state, multiplier)
         state[released] = FREE
     raise StalledError("the active set does not settle.")
 
 
+def _put_on_bounds(x: Array, state: Signs, lower: Array, upper: Array) -> None:
+    """Call no variable free that is on a bound but for rounding, whichever step took it there."""
+    near = _NEAR * float(np.abs(x).max(initial=0.0))
+    for bound, side in ((lower, LOWER), (upper, UPPER)):
+        on_it = (state == FREE) & (np.abs(x - bound) <= near)
+        x[on_it], state[on_it] = bound[on_it], side
+
+
 def _step(
-    K: Array, gradient: Array, free: Groups, group: Groups, n_groups: int
+    K: Array, gradient: Array, free: Groups, group: Groups, n_groups: int, tol: float
 ) -> tuple[Array, Array, bool]:
     """Return the step to the minimum on the free variables, or a direction without curvature."""
     m = len(free)
@@ -131,7 +144,8 @@ def _step(
     step, multiplier = found[:m], found[m:]
     own = np.where(group[free] >= 0, multiplier[group[free]] if n_groups else 0.0, 0.0)
     left = gradient[free] + inside @ step + own
-    if np.abs(left).max() > _FLAT * (np.abs(gradient[free]).max() + np.abs(own).max()):
+    size = float(np.abs(gradient[free]).max() + np.abs(own).max())
+    if np.abs(left).max() > max(tol, _FLAT * size):
         for g in np.unique(group[free][group[free] >= 0]):
             left[group[free] == g] -= left[group[free] == g].mean()
         return -left, multiplier, True

@@ -31,7 +31,7 @@ from mercer.solvers import Certificate
 from mercer.solvers.centring import Centring, centring
 from mercer.solvers.feasibility import repaired
 
-from .path_following import Program, Segment, follow, interval, middle
+from .path_following import Program, Segment, follow, interval, largest_sum, middle
 from .path_qp import FREE, LOWER, UPPER, StalledError, minimise
 
 Array = NDArray[np.float64]
@@ -369,7 +369,7 @@ class _NuPath(_PathProblem):
         full = np.where(positive, sums[0], sums[1]) <= sums.min()
         state = np.where(full, np.where(positive, UPPER, LOWER), FREE).astype(np.int8)
         low, high = self.program.bounds(0.0)
-        tol = 1e-10 * float(np.abs(self.K @ x).max() + 1e-300)
+        tol = 1e-10 * largest_sum(self.K, x)
         found = minimise(self.K, zero, low, high, self.program.group, 2, (x, state), tol)
         self.start = found.x, found.state
 
