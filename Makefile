@@ -5,7 +5,8 @@
 #   make demo         train on real data, print a report, write a picture
 #   make test         lint, types, C++ tests on every instruction set, pytest on the widest, and on
 #                     the others the tests of values (what continuous integration runs)
-#   make test-paths   the rest of pytest on the other instruction sets too
+#   make test-paths   the rest of pytest on the other instruction sets, and all of it with the
+#                     BLAS kernels of other processors
 #   make portability  C++ tests on 64-bit ARM (cross-compiled, emulated) and compiled by clang
 #   make bench        compare speed, memory and gaps with scikit-learn and scikit-learn-intelex
 #   make bench-page   run the benchmark, store its result and write docs/benchmarks.md from it
@@ -114,6 +115,9 @@ cpp-test: $(VENV)/.dev $(VENV)/.native
 # Without MERCER_ISA the widest path is taken; it is the last one that is named.
 PYTEST := $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal
 OTHER_ISAS = $$($(BIN)/python -c 'from mercer import _native; print(*_native.available_isas()[:-1])')
+# The BLAS that comes with NumPy and SciPy rounds differently on every kind of processor; these are
+# the kernels of its oldest and its most common one on x86.
+BLAS_CORES := Prescott Haswell
 # tests/gram/test_instruction_sets.py runs every path itself, in processes of their own.
 VALUE_TESTS := tests/gram/test_bits.py tests/gram/test_precision.py
 
@@ -132,6 +136,10 @@ test-paths: $(VENV)/.dev $(VENV)/.native
 	    echo "== pytest, MERCER_ISA=$$isa"; \
 	    MERCER_ISA=$$isa $(PYTEST) $(VALUE_TESTS:%=--deselect %) \
 	        --deselect tests/gram/test_instruction_sets.py || exit 1; \
+	done
+	@for core in $(BLAS_CORES); do \
+	    echo "== pytest, OPENBLAS_CORETYPE=$$core"; \
+	    OPENBLAS_CORETYPE=$$core MERCER_ISA= $(PYTEST) || exit 1; \
 	done
 
 bench: $(VENV)/.bench $(VENV)/.native
