@@ -32,6 +32,8 @@ constexpr Index polish_least = Index(1) << 20;
 constexpr double kernel_error = 8;
 /// Roundings of a short expression, such as a loss.
 constexpr double few = 8;
+/// Entries of all pairs from which on their work, half a millisecond, is worth waking threads for.
+constexpr Index worth_waking = 40000;
 /// A gap this many times the limit still counts as within it.
 constexpr double reached = 1.01;
 
@@ -363,6 +365,13 @@ Index values_of(const Evaluator<double>& kernel, Query<double>& query, Index fir
   return aligned;
 }
 
+/// Entries of the kernel matrices of all pairs.
+Index entries(const ClassPairs& p) {
+  Index squares = 0;
+  for (Index c = 0; c < p.classes(); ++c) squares += p.size(c) * p.size(c);
+  return (p.classes() - 2) * squares + p.n() * p.n();
+}
+
 }  // namespace
 
 bool fits(const ClassPairs& p) {
@@ -391,8 +400,9 @@ void solve_class_pairs(const ClassPairs& p, const std::shared_ptr<const Objects<
                   std::chrono::duration<double>(limited ? settings.time_limit : 0.0));
   const std::shared_ptr<const Objects<double>> sorted = objects->take(p.order.data(), p.n());
   const std::shared_ptr<Evaluator<double>> values = kernel.on(sorted, sorted);
-  const int threads = kernel.threads_allowed() ? std::max(settings.threads, 1) : 1;
   const Index classes = p.classes();
+  const bool alone = !kernel.threads_allowed() || entries(p) < worth_waking;
+  const int threads = alone ? 1 : std::max(settings.threads, 1);
   std::vector<double> diagonal(static_cast<std::size_t>(p.n()));
   std::atomic<bool> stop{false};
   Leaving leaving([&] { return settings.interrupted && settings.interrupted(); });

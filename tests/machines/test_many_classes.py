@@ -16,7 +16,12 @@ import mercer
 from mercer import SVC, NuSVC
 from mercer.kernels import RBF
 from mercer.machines.support_vector import class_pairs, prediction
-from mercer.machines.support_vector.multiclass import one_score_per_class, pairs, votes
+from mercer.machines.support_vector.multiclass import (
+    distinct_labels,
+    one_score_per_class,
+    pairs,
+    votes,
+)
 from mercer.solvers import Certificate, ladder
 from mercer.solvers.class_pairs import pair_position
 
@@ -373,3 +378,21 @@ def test_dual_values_of_combined_norms_count_what_cancels():
         slack = np.abs(label) * np.maximum(1.0 - label * f, 0.0)
         value = 0.5 * model.coef_[p, 0] ** 2 + weight @ (model.C * slack + model.C2 * slack**2)
         assert proof.dual <= value <= proof.primal
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array([3, -2, 3, 0]),
+        np.arange(-128, 128).astype(np.int8).repeat(2)[::-1],
+        np.array([2**62, -(2**62)]),
+        np.array([1, 3], dtype=np.uint8),
+        np.array([1.5, -1.0, 1.5]),
+        np.array([True, False]),
+        np.array(["b", "a", "b"]),
+    ],
+)
+def test_distinct_labels_are_those_of_numpy(y):
+    for found, expected in zip(distinct_labels(y), np.unique(y, return_inverse=True), strict=True):
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)

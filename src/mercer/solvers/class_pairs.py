@@ -74,6 +74,7 @@ class PairsOfClasses:
         self.sizes = np.bincount(codes[order], minlength=n_classes)
         self.ends = np.cumsum(self.sizes)
         """Where each class ends in `order`."""
+        self.begins = self.ends - self.sizes
 
     def pair(self, position: int) -> Problem:
         """Return the problem of one pair."""
@@ -88,13 +89,13 @@ class PairsOfClasses:
 
     def native(self) -> dict[str, Any]:
         """Return the arrays as the native solver takes them."""
-        label = np.repeat([1.0, -1.0], len(self.order))
-        dual = self.loss.pieces(label, np.tile(self.c[self.order], 2))
-        zero = np.zeros(len(label))
+        c, ones = self.c[self.order], np.ones(len(self.order))
+        dual = self.loss.pieces(np.concatenate((ones, -ones)), np.concatenate((c, c)))
+        zero = np.zeros(len(dual.lower))
         curv_left = zero if dual.curv_left is None else dual.curv_left
         return {
-            "order": np.ascontiguousarray(self.order, dtype=np.int64),
-            "ends": np.ascontiguousarray(self.ends, dtype=np.int64),
+            "order": self.order,
+            "ends": self.ends,
             "equality": self.fit_intercept,
             "lower": dual.lower,
             "upper": dual.upper,
@@ -177,7 +178,8 @@ class PairSolutions:
 
     def found_statuses(self) -> set[str]:
         """Return the statuses that occur."""
-        return set(map(self.statuses.__getitem__, np.unique(self.ended).tolist()))
+        codes = np.bincount(self.ended).nonzero()[0].tolist()
+        return set(map(self.statuses.__getitem__, codes))
 
     @property
     def status(self) -> str:

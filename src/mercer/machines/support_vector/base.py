@@ -237,8 +237,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         pairs = fitting.pairs
         support = pairs.coef.any(axis=0)
         rows = pairs.order[support]
-        begins = np.concatenate([[0], pairs.ends[:-1]])
-        self.n_support_ = np.add.reduceat(support, begins, dtype=np.int32)
+        self.n_support_ = np.add.reduceat(support, fitting.posed.begins, dtype=np.int32)
         shifts = fitting.shifts()
         self.intercept_, self._linear, self._precision = pairs.intercept - shifts, None, "float64"
         coef = pairs.coef if support.all() else pairs.coef[:, support]
@@ -247,7 +246,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         self.certificates_ = class_pairs.PairCertificates(pairs)
         self.negative_curvature_: NegativeCurvature | None = None
         self._squared_norms = pairs.norm2
-        self._intercept_ranges = np.stack([pairs.lowest, pairs.highest], axis=1) - shifts[:, None]
+        self._intercept_ranges = (np.array((pairs.lowest, pairs.highest)) - shifts).T
         self.fit_status_ = 0 if self.certificates_.converged else 1
         self.n_iter_: Any = pairs.n_iter
         tables = pairs.excess, pairs.mark
@@ -501,4 +500,4 @@ def _short(codes: NDArray[np.intp]) -> NDArray[Any]:
 
 def _brief(values: Array) -> Any:
     """Return an array, or its only value."""
-    return float(values[0]) if len(values) and np.all(values == values[0]) else values
+    return float(values[0]) if len(values) and (values == values[0]).all() else values

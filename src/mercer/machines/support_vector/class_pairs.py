@@ -61,8 +61,7 @@ def refuse_too_many_classes(n_classes: int, n_samples: int) -> None:
     """Raise where the coefficients of all pairs cannot be held in memory."""
     n_pairs = n_classes * (n_classes - 1) // 2
     needed = (n_classes - 1) * n_samples * _BYTES_PER_COEFFICIENT + n_pairs * _BYTES_PER_PAIR
-    memory = _physical_memory()
-    if needed <= memory:
+    if needed < 1e6 or needed <= (memory := _physical_memory()):
         return
     raise ValueError(
         f"{n_classes:,} classes in {n_samples:,} samples make {n_pairs:,} pairs, whose "
@@ -211,9 +210,8 @@ class PairFitting(Fitting):
     def alpha_shares(self) -> Array:
         """Return sum_i |beta_i| / sum_i s_i of every problem."""
         pairs = self.pairs
-        begins = np.concatenate([[0], pairs.ends[:-1]])
-        of_class = np.add.reduceat(self.weight[pairs.order], begins)
-        sums = np.add.reduceat(pairs.coef, begins, axis=1)
+        of_class = np.add.reduceat(self.weight[pairs.order], self.posed.begins)
+        sums = np.add.reduceat(pairs.coef, self.posed.begins, axis=1)
         i, j = pair_indices(len(pairs.ends))
         # The coefficients of a class have one sign.
         return (np.abs(sums[j - 1, i]) + np.abs(sums[i, j])) / (of_class[i] + of_class[j])

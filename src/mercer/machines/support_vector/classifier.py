@@ -41,6 +41,7 @@ from .multiclass import (
     OneVsRest,
     Scheme,
     Single,
+    distinct_labels,
     one_score_per_class,
     pair_coefficients,
     votes,
@@ -129,7 +130,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         self, y: NDArray[Any] | None, weight: Array | None, n: int, *, fitting: bool
     ) -> tuple[Scheme, Array]:
         assert y is not None
-        classes, codes = np.unique(y, return_inverse=True)
+        classes, codes = distinct_labels(y)
         if fitting:
             if len(classes) < 2:
                 raise ValueError(self._one_class_message(weight is not None))

@@ -35,6 +35,17 @@ from .tasks import Batch
 _FEW = 20_000  # values of pairs, on all rows, up to which one product for everything is the fastest
 
 
+def distinct_labels(y: NDArray[Any]) -> tuple[NDArray[Any], Rows]:
+    """Return the labels in their order, and the place of each entry of `y` among them."""
+    if y.dtype.kind == "i":
+        low = int(y.min())
+        if int(y.max()) - low <= len(y):  # counted in a third of the time of sorting
+            offset = y.astype(np.intp) - low
+            present = np.bincount(offset) > 0
+            return (present.nonzero()[0] + low).astype(y.dtype), (present.cumsum() - 1)[offset]
+    return np.unique(y, return_inverse=True)
+
+
 class Scheme(ABC):
     """How labels become tasks, and coefficients a matrix; here for tasks that all use every row."""
 

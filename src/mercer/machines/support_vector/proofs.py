@@ -229,8 +229,10 @@ def _rows_that_count(
     if errors.conditional or errors.reach is not None or not hasattr(loss, "margin"):
         return None
     some = np.flatnonzero((beta != 0.0) | ~(excess < -_CLEAR))
-    counts = np.diff(np.searchsorted(some, starts), append=len(some))
-    return some if 2 * len(some) < len(beta) and counts.all() else None
+    if 2 * len(some) >= len(beta):
+        return None
+    ends = np.searchsorted(some, [*starts[1:], len(beta)])
+    return some if (ends > np.searchsorted(some, starts)).all() else None
 
 
 def _largest(a: Array) -> float:

@@ -208,7 +208,7 @@ class Fitting:
         matrix, scheme, n_jobs = self.matrix(), self.scheme, self.settings.n_jobs
         weight = np.abs(matrix) * self.sizes
         heaviest = largest_of(weight.max(axis=0), _HEAVIEST)
-        rows = np.union1d(error_sample(self.gram), heaviest)
+        rows = error_sample(self.gram, heaviest)
         kernels = [TrainingKernel(self.gram, d, n_jobs) for d in ("float32", "float64")]
         single, double = scheme.all_values_at(matrix, kernels, rows)
         error, squares = np.abs(single - double), scheme.sums(np.square(weight))

@@ -70,7 +70,7 @@ def _open_intercept(machine: Any) -> str | None:
     if len(ranges) > _MOST_PROBLEMS:
         return None
     half = (ranges[:, 1] - ranges[:, 0]) / 2
-    for p in np.flatnonzero(half > _NARROW):
+    for p in (half > _NARROW).nonzero()[0]:
         near = np.abs(1.0 - machine._record.excess[p]) <= half[p] * (1 + 1e-9)
         if near.any():
             low, high = ranges[p]
@@ -85,8 +85,10 @@ def _open_intercept(machine: Any) -> str | None:
 
 def _no_margin(machine: Any) -> str | None:
     """Return the warning of a nu classifier whose function is 0."""
-    none = np.atleast_1d(getattr(machine, "rho_", np.ones(1))) == 0.0
-    if not hasattr(machine, "classes_") or not none.any():
+    if not hasattr(machine, "rho_") or not hasattr(machine, "classes_"):
+        return None
+    none = np.atleast_1d(machine.rho_) == 0.0
+    if not none.any():
         return None
     which = f" in {int(none.sum())} of {len(none)} problems" if len(none) > 1 else ""
     return (

@@ -36,10 +36,10 @@ SEEN = 0.1
 _LARGEST, _SPREAD = 8, 24
 
 
-def error_sample(gram: Gram) -> NDArray[np.int64]:
-    """Return the rows at which errors are estimated."""
+def error_sample(gram: Gram, *more: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the rows at which errors are estimated, and more."""
     spread = np.linspace(0, gram.n - 1, _SPREAD).astype(np.int64)
-    return np.unique(np.concatenate([largest_of(np.abs(gram.diag()), _LARGEST), spread]))
+    return np.unique(np.concatenate([largest_of(np.abs(gram.diag()), _LARGEST), spread, *more]))
 
 
 def largest_of(size: Array, count: int) -> NDArray[np.int64]:
