@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer import SVC, SVR
 from mercer.kernels import ThinPlate
+from mercer.solvers.certificate import GAP_LIMIT
 
 
 def problem(seed):
@@ -58,9 +59,12 @@ def test_what_repeats_is_solved_to_the_tolerance_or_to_rounding(seeds):
         if proof.status == "optimal":
             assert proof.kkt_violation <= 1.01e-3
             continue
-        sizes = np.abs(machine.kernel_(X, X[machine.support_])) * np.abs(machine.dual_coef_)
-        limit = np.finfo(float).eps * np.sqrt(np.square(sizes).sum(axis=1)).max()
-        assert proof.kkt_violation <= 2.0 * limit, seed
+        if proof.kkt_violation <= 1.01e-3:  # rounding alone keeps it from "optimal"
+            assert proof.gap - proof.rounding <= GAP_LIMIT * proof.primal, seed
+        else:
+            sizes = np.abs(machine.kernel_(X, X[machine.support_])) * np.abs(machine.dual_coef_)
+            limit = np.finfo(float).eps * np.sqrt(np.square(sizes).sum(axis=1)).max()
+            assert proof.kkt_violation <= 2.0 * limit, seed
         assert any("Likely cause: rounding" in str(w.message) for w in said)
 
 
