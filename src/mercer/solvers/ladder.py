@@ -36,7 +36,7 @@ from .hard_tube import HardTube
 from .interior_point_solver import InteriorPointSolver
 from .interrupt import interrupted
 from .margin import margin_of
-from .problem import DualProblem, Job, Problem, Settings, Solution, without_signs
+from .problem import DualProblem, Job, Problem, Settings, Solution, without_dual, without_signs
 from .rounding import largest_square
 from .snapping import snap_to_bounds
 
@@ -255,7 +255,8 @@ def _improve(
         if isinstance(chosen[k], Decomposition) and _unfinished(solutions[k], settings):
             for better in _climb(job, settings, begin, solutions[k]):
                 solutions[k] = better
-        if isinstance(job.problem, Problem) and chosen[k] in SOLVERS and job.problem.grouped:
+        in_arrays = isinstance(job.problem, Problem) and without_dual(job.problem, "") is None
+        if in_arrays and chosen[k] in SOLVERS and job.problem.grouped:
             snapped.append(job.problem.dual)
     if len(snapped) == len(jobs):
         snap_to_bounds(snapped, solutions, jobs[0].gram, settings.tol)
