@@ -1,4 +1,4 @@
-"""Sequences of tokens: what kernels on strings take, and how they become numbers."""
+"""Sequences of tokens, the objects of kernels on strings: validation and encoding as integers."""
 
 from __future__ import annotations
 
