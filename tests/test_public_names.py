@@ -33,6 +33,11 @@ def test_the_public_names_are_those_of_the_snapshot():
     )
 
 
+def test_the_flat_door_exports_the_names_that_it_imports():
+    packages = set(mercer._DOOR["mercer"].split())
+    assert {*mercer.__all__} - {"__version__"} == {*mercer._MODULES} - packages
+
+
 def test_every_public_name_exists():
     for line in public_names():
         module, _, name = line.rpartition(".")

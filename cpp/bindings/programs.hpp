@@ -8,6 +8,15 @@
 
 namespace mercer {
 
+/// The entries of a tuple that a Python class wrote; nanobind itself reads beyond the end.
+struct Entries {
+  nb::tuple tuple;
+  nb::handle operator[](size_t k) const {
+    if (k >= tuple.size()) throw nb::value_error("the native form of a kernel has too few entries");
+    return tuple[k];
+  }
+};
+
 /// ("table", grid, step, first, below, beyond, coefficients by falling power x pieces).
 inline Table parse_table(const nb::tuple& t) {
   const auto grid = nb::cast<std::string>(t[1]);
@@ -116,7 +125,8 @@ void call_python(const nb::object& f, const Index* a, Index na, const Index* b, 
 
 /// Rules as (symbols, start, emission, left and right of every rule A -> B C, A, its probability);
 /// rules of one right side follow each other.
-inline GrammarRules parse_rules(const nb::tuple& t) {
+inline GrammarRules parse_rules(const nb::tuple& form) {
+  const Entries t{form};
   GrammarRules rules;
   rules.symbols = nb::cast<Index>(t[1]);
   rules.start = nb::cast<Index>(t[2]);
@@ -142,7 +152,8 @@ inline GrammarRules parse_rules(const nb::tuple& t) {
 
 /// ("subsequence", decay, weights, logarithms) and the like; see sequences/kernels.hpp for what
 /// they mean.
-inline std::shared_ptr<const PairKernel> parse_pair(const nb::tuple& t) {
+inline std::shared_ptr<const PairKernel> parse_pair(const nb::tuple& form) {
+  const Entries t{form};
   const auto name = nb::cast<std::string>(t[0]);
   const auto numbers = [&](int k) { return to_vector(nb::cast<Array1<double>>(t[k])); };
   if (name == "subsequence")
@@ -161,7 +172,7 @@ inline std::shared_ptr<const PairKernel> parse_pair(const nb::tuple& t) {
     return make_pair_model(letters, std::move(pair), std::move(insert), nb::cast<double>(t[3]));
   }
   if (name == "grammar")
-    return make_grammar(parse_rules(t), nb::cast<double>(t[8]), nb::cast<double>(t[9]));
+    return make_grammar(parse_rules(form), nb::cast<double>(t[8]), nb::cast<double>(t[9]));
   throw nb::value_error(("unknown kernel on sequences " + name).c_str());
 }
 
@@ -200,10 +211,10 @@ std::shared_ptr<const CoordinateLeaf<T>> parse_coordinates(const nb::dict& d) {
 
 template <class T>
 LeafSource<T> parse_source(nb::handle h) {
-  nb::tuple t = nb::cast<nb::tuple>(h);
+  const Entries t{nb::cast<nb::tuple>(h)};
   const auto name = nb::cast<std::string>(t[0]);
   LeafSource<T> s;
-  if (t.size() == 2 && name != "matrix" && name != "coordinates" && name != "sequence")
+  if (t.tuple.size() == 2 && name != "matrix" && name != "coordinates" && name != "sequence")
     s.cache = nb::cast<std::shared_ptr<StatisticCache<T>>>(t[1]);
   if (name == "dot")
     s.stat = Stat::dot;

@@ -21,9 +21,11 @@ from mercer.kernels import (
     Laplacian,
     Linear,
     OnColumns,
+    SequenceKernel,
     VectorKernel,
     polynomial,
 )
+from mercer.kernels.vectors.vector import CoordinateKernel
 from tests.gram.programs import Map, Written, on
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -219,6 +221,22 @@ class Transposed(VectorKernel):
 
     def tile(self, A: Any, B: Any) -> Any:
         return B @ A.T
+
+
+@pytest.mark.parametrize(
+    ("base", "form", "message"),
+    [
+        (SequenceKernel, None, "Unfinished defines neither native_form nor features"),
+        (SequenceKernel, (), "the native form of a kernel has too few entries"),
+        (SequenceKernel, ("subsequence", 0.5), "the native form of a kernel has too few entries"),
+        (CoordinateKernel, None, "Unfinished defines no coordinate_function"),
+    ],
+)
+def test_an_unfinished_kernel_says_what_it_lacks(base: Any, form: Any, message: str) -> None:
+    methods = {} if form is None else {"native_form": lambda self, logarithms=False: form}
+    objects: Any = ["ab", "b"] if base is SequenceKernel else [[0.0], [1.0]]
+    with pytest.raises((NotImplementedError, ValueError), match=message):
+        type("Unfinished", (base,), methods)()(objects)
 
 
 def test_a_tile_of_the_wrong_shape_is_refused_with_both_shapes() -> None:

@@ -310,6 +310,11 @@ def test_a_subclass_must_name_its_parameters():
             def __init__(self, *args):
                 pass
 
+    with pytest.raises(TypeError, match=r"Untyped: write s: float = parameter"):
+
+        class Untyped(Kernel):
+            s = parameter(default=1.0, check=positive)
+
 
 def test_a_subclass_is_a_kernel_with_parameters():
     class Overlap(Kernel):

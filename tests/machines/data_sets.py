@@ -1,6 +1,7 @@
 """Small data sets and the machines on them, shared by the tests of this folder."""
 
 import numpy as np
+from sklearn.base import ClassifierMixin
 from sklearn.datasets import make_classification, make_regression
 
 from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
@@ -31,7 +32,7 @@ def regression(n=80, seed=0):
 def data_for(machine, n=80, k=2):
     """Return (X, y) that suits a machine class or instance."""
     kind = machine if isinstance(machine, type) else type(machine)
-    return classes(n, k) if kind in (SVC, NuSVC) else regression(n)
+    return classes(n, k) if issubclass(kind, ClassifierMixin) else regression(n)
 
 
 def scores(model, X):

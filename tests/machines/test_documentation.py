@@ -15,6 +15,7 @@ from mercer.machines.support_vector import documentation
 from mercer.machines.support_vector.base import KernelMachine
 from mercer.machines.support_vector.classifier import KernelClassifier
 from mercer.machines.support_vector.regressor import KernelRegressor
+from mercer.solvers.ladder import NAMES
 from tests.machines import data_sets
 
 MACHINES = [
@@ -85,6 +86,12 @@ def test_every_attribute_of_a_fit_is_documented(machine: Any) -> None:
 def test_no_place_is_left_empty(thing: Any) -> None:
     texts = [thing.__doc__, *(inspect.getdoc(member) for _, member in inspect.getmembers(thing))]
     assert not [text for text in texts if text and documentation._PLACE.search(text)]
+
+
+def test_the_solvers_of_the_ladder_are_documented() -> None:
+    stated = re.search(r"^solver : \{(.*)\}", documentation._ENTRIES, re.MULTILINE)
+    assert stated is not None
+    assert stated[1] == ", ".join(f'"{name}"' for name in NAMES)
 
 
 def test_every_entry_is_used() -> None:

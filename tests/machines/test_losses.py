@@ -30,16 +30,17 @@ LOSSES = [
     (OneSided(), (-0.8, 0.0)),
     (OneSided(-1.0), (0.4,)),
 ]
+WITHOUT_PIECES = [(Logistic(), (-1.0, 1.0))]
 CASES = [(loss, y) for loss, targets in LOSSES for y in targets]
-IDS = [f"{type(loss).__name__}-{y}" for loss, y in CASES]
+SMOOTH = [(loss, y) for loss, targets in WITHOUT_PIECES for y in targets]
+IDS, SMOOTH_IDS = ([f"{type(loss).__name__}-{y}" for loss, y in cases] for cases in (CASES, SMOOTH))
 
 
 def test_every_public_loss_is_tested():
     public = (getattr(losses, name) for name in losses.__all__)
     kinds = {kind for kind in public if isinstance(kind, type) and issubclass(kind, losses.Loss)}
     concrete = {kind for kind in kinds if not inspect.isabstract(kind)}
-    # Without pieces, it has a test of its own below.
-    assert concrete - {type(loss) for loss, _ in LOSSES} == {Logistic}
+    assert concrete == {type(loss) for loss, _ in LOSSES + WITHOUT_PIECES}
 
 
 def antiderivative(terms, beta):
@@ -126,6 +127,15 @@ def test_bad_tubes_are_refused(epsilon):
 def test_bad_mixture_is_refused():
     with pytest.raises(ValueError, match="quadratic"):
         CombinedHinge(0.0)
+
+
+@pytest.mark.parametrize(("loss", "y"), SMOOTH, ids=SMOOTH_IDS)
+def test_a_conjugate_without_pieces_is_the_supremum(loss, y):
+    c, f = 1.7, np.linspace(-40.0, 40.0, 160_001)
+    cost = c * loss.value(y, f)
+    beta = -np.gradient(cost, f)[60_000:100_001:2_000]  # multipliers of f from -10 to 10
+    by_grid = [np.max(-b * f - cost) for b in beta]
+    np.testing.assert_allclose(loss.conjugate(y, beta, c), by_grid, atol=1e-6)
 
 
 @pytest.mark.parametrize("y", [-1.0, 1.0])

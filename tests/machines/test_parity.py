@@ -103,7 +103,7 @@ def test_larger_problem_in_both_precisions():
         assert proof.gap - proof.rounding < 1e-5 * proof.primal
 
 
-@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("machine", [m for m in MACHINES if hasattr(sklearn.svm, m.__name__)])
 def test_every_parameter_of_scikit_learn_has_its_default(machine):
     ours = inspect.signature(machine).parameters
     theirs = inspect.signature(getattr(sklearn.svm, machine.__name__)).parameters

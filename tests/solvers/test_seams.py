@@ -25,7 +25,17 @@ from mercer.losses import (
     Squared,
     SquaredHinge,
 )
-from mercer.solvers import Job, Problem, Settings, Solution, certificate, choose, solve, solve_jobs
+from mercer.solvers import (
+    Job,
+    Problem,
+    Settings,
+    Solution,
+    certificate,
+    choose,
+    ladder,
+    solve,
+    solve_jobs,
+)
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(60, 3))
@@ -202,11 +212,16 @@ def test_a_problem_is_that_of_its_numbers_whatever_holds_them() -> None:
         certificate(constant, gram, solve(arrays, gram, Settings()))
 
 
+@pytest.mark.parametrize("registered", [False, True])
 @pytest.mark.parametrize("basis", [None, BIAS])
-def test_a_logistic_machine_is_certified_by_value_and_conjugate_alone(basis: Any) -> None:
-    gram = Gram(RBF(0.5), X, "float64")
+def test_a_logistic_machine_is_certified_by_value_and_conjugate_alone(
+    basis: Any, registered: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gram, newton = Gram(RBF(0.5), X, "float64"), Newton()
     problem = Problem(Logistic(), Y, np.full(60, 2.0), basis=basis)
-    solution = solve(problem, gram, Settings(), solver=Newton())
+    if registered:
+        monkeypatch.setattr(ladder, "SOLVERS", (*ladder.SOLVERS, newton))
+    solution = solve(problem, gram, Settings(), solver="auto" if registered else newton)
     proof = certificate(problem, gram, solution)
     assert abs(proof.gap) < 1e-9
     assert proof.kkt_violation < 1e-9

@@ -63,14 +63,14 @@ def draw(folder: Path, names: Sequence[str] | None = None, suffix: str = "svg") 
 
 
 def _svg(figure: Figure) -> str:
-    """Return a figure as SVG, small: without indentation, lines to a hundredth of a point."""
+    """Return a figure as SVG, small: without indentation, numbers to a hundredth of a point."""
     file = io.StringIO()
     figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
 
     def rounded(path: re.Match[str]) -> str:
         return re.sub(r"-?\d+\.\d+", lambda number: f"{float(number[0]):.2f}", path[0])
 
-    text = re.sub(r' d="[^"]*"', rounded, file.getvalue())
+    text = re.sub(r' [dxy]="[^"]*"', rounded, file.getvalue())
     return "\n".join(line.strip() for line in text.splitlines()) + "\n"
 
 

@@ -1,9 +1,9 @@
-"""Statistics of two rows that are put together from a function of single coordinates.
+"""Coordinate-wise statistics: a function of single coordinates, combined over the columns.
 
 A function f(x_i, z_i) of one coordinate, taken for every column, is combined by the product over
 all columns, by their maximum, or by the ANOVA sum of order D, the sum of all products of D
 different columns. The native core computes them (cpp/isa/coordinates.hpp); `values` and `combined`
-say in NumPy what it computes.
+are the same in NumPy.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Jets of the leaves of a kernel's program: pair statistics and functions of single columns.
 
 At z = x every statistic is a sum of a smooth part and, where it has a kink, of a multiple of a
-distance; what both are is stated here, statistic by statistic.
+distance; both parts are stated here for each statistic.
 """
 
 from __future__ import annotations

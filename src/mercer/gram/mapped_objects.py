@@ -1,8 +1,8 @@
 """Objects with their images under the maps of kernel programs, each computed once.
 
-A map may be a user's function, and is the expensive part of a kernel then. Everything that
-concerns one set of objects (binding a kernel to it, its kernel matrix in any precision, norms,
-subsets) therefore asks one `Views` for the images, which is passed on in place of the objects.
+A map may be a user's function, and is then the expensive part of a kernel. Everything that is
+computed for one set of objects (binding, its kernel matrix in any precision, norms, subsets)
+therefore takes the images from one `Views`, which is passed on in place of the objects.
 `Images` are the rows of the leaves of a program: features, tokens, images under a map.
 """
 

@@ -1,7 +1,7 @@
 """Orthogonal complement of an unpenalised basis, as a projection of vectors and matrices.
 
-The border of the system [[C, B], [B', 0]] [a; m] = [y; 0] wants coefficients a with B'a = 0. With
-B = Q R and the projection P = I - QQ',
+The border of the system [[C, B], [B', 0]] [a; m] = [y; 0] requires B'a = 0. With B = Q R
+and the projection P = I - QQ',
 
     C' = P C P + mu QQ',     C' a = P y,     R m = Q'(y - C a),
 

@@ -1,7 +1,7 @@
 """Rounding errors of kernel programs, which decide between single and double precision.
 
-A value may be wrong by 2e-6 of the largest value of the kernel. Where the error of a program
-cannot be bounded by that, the answer is no, and it runs in double precision.
+The error of a value may be 2e-6 of the largest value of the kernel. Programs whose error cannot be
+bounded by that run in double precision.
 
 The classical programs, whose leaves go straight into an exponential or into powers, have bounds
 in closed form. Any other program is followed instruction by instruction: what depends on a single

@@ -2,10 +2,10 @@
 
 The programs of the library are followed instruction by instruction (`mercer.gram.bounded`), from
 the errors of their leaves (`mercer.gram.leaf_errors`) to that of the value. The images of objects
-under maps count as exact, since a kernel on inexact images is a kernel still, unless the map itself
+under maps count as exact, since a kernel on inexact images is still a kernel, unless the map itself
 states an error; so do the constants of a program. Of values that come from Python or from a matrix
 nothing is known: they are assumed to be right to 16 units in the last place of the largest one, and
-`known` says so. Who takes the numbers that the user gives for the kernel asks for them to be exact.
+`known` says so. With `given`, the numbers of the user define the kernel and count as exact.
 
 Not all that is followed is a theorem: the error of a table between its nodes was measured, and
 that of a projection rests on an estimated condition number. `doubts` lists these in words.

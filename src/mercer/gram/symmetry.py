@@ -1,7 +1,7 @@
 """Symmetry k(x, z) = k(z, x) of values that come from Python functions, checked.
 
-The native statistics are symmetric by their formulas. A function of the user's need not be, and a
-solver, which reads rows where a product reads columns, cannot tell.
+The native statistics are symmetric by their formulas. A user-defined function may be asymmetric,
+which a solver does not notice: it reads rows where a product reads columns.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ For distinct objects x_1..x_n and real c != 0, with q = sum_ij c_i c_j k(x_i, x_
 - indefinite: none of these holds in general;
 - unknown: nothing is claimed.
 
-The rules below are sufficient conditions. Where none applies the answer is "unknown", which is
-not an accusation: a sum with an indefinite kernel may well be positive definite.
+The rules below are sufficient conditions. Where none applies the answer is "unknown": a sum with an
+indefinite kernel may still be positive definite.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Functions of a kernel and objects: arguments in another order are refused with a sentence."""
+"""Argument order: functions of a kernel and objects raise an error if the two are swapped."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 A parameter is continuous if the constructor annotates it as a float and `Kernel.gradient` has a
 derivative for it. Scales and widths are positive, so they are optimised on a logarithmic scale: a
-step in theta is a factor. Bounds are stated for the kernel as a whole or for its parts; what is
-stated further outside takes precedence.
+step in theta is a factor. Bounds are stated for the kernel as a whole or for its parts; those of
+the whole take precedence.
 """
 
 from __future__ import annotations

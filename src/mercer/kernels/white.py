@@ -1,4 +1,4 @@
-"""White noise: what an object shares with itself only."""
+"""White noise: a kernel that is 0 except between a sample and itself."""
 
 from __future__ import annotations
 

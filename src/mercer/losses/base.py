@@ -20,7 +20,7 @@ other methods are optional; a solver states which of them it needs:
 ``curvature(y, f)``                 the second derivative
 ``prox(y, f, t)``                   the minimiser of l(y, z) + (z - f)^2 / (2 t)
 ``density(y, f, c)``                the noise model: c l is minus the log of it, up to a constant
-``excess(y, f)``                    by how much f misses the region without cost
+``excess(y, f)``                    the distance of f from the region of zero loss
 ``margin(y, f)``                    the functional margin y f, if the loss vanishes from 1 on
 ``dual_slopes(y, beta, c)``         the left and right derivatives of phi: KKT violations
 ``pieces(y, c)``                    phi as a piecewise quadratic with one kink (`DualTerms`)

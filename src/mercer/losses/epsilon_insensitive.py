@@ -1,4 +1,4 @@
-"""Losses with a tube: deviations up to epsilon cost nothing, linearly or squared beyond it."""
+"""Epsilon-insensitive losses: 0 for deviations up to epsilon, linear or squared beyond."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one-sided loss: what nu machines and hard margins pay for lying on the wrong side."""
+"""The one-sided loss of nu machines and hard margins: linear on one side of the target."""
 
 from __future__ import annotations
 

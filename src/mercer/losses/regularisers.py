@@ -2,8 +2,8 @@
 
 A problem whose ``omega`` is one of them minimises Omega(w) + sum_j c_j l(y_j, z_j) over
 z = A w + B m with A the kernel matrix as a design: any symmetric kernel will do, and w are the
-coefficients of f = sum_i w_i k(x_i, .). Value and conjugate are the certificate: no w has a value
-below -Omega*(A'beta) - sum_j phi_j(beta_j), phi_j the conjugate of the j-th loss.
+coefficients of f = sum_i w_i k(x_i, .). Value and conjugate give the certificate: with phi_j the
+conjugate of the j-th loss, -Omega*(A'beta) - sum_j phi_j(beta_j) is a lower bound on the optimum.
 """
 
 from __future__ import annotations

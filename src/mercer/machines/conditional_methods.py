@@ -1,4 +1,4 @@
-"""Methods that exist only for some parameters, and say why when they do not.
+"""Conditional methods: available for some parameters only, with an error that states the reason.
 
 scikit-learn's ``available_if`` hides the reason behind "This 'SVC' has no attribute ..."; here the
 error of the condition is the error that the user reads.

@@ -1,4 +1,4 @@
-"""A kernel that does not tell the training objects apart, and what to say about it.
+"""Constant kernels: a warning if the kernel maps all training objects to one point.
 
 Where k(x_i, x_i) and k(x_0, x_i) are one number c for all i, a positive semidefinite kernel maps
 all objects to one point of feature space, |phi(x_i) - phi(x_0)|^2 = c - 2 c + c = 0: every model is

@@ -1,7 +1,7 @@
 """Base classes of scikit-learn with the types of what they add, which scikit-learn does not state.
 
-At run time these are scikit-learn's own classes. mypy, for which they would be classes of unknown
-content, would take any argument of an estimator.
+At run time these are scikit-learn's own classes. Without these types mypy would accept any argument
+of an estimator.
 """
 
 from __future__ import annotations

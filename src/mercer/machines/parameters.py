@@ -1,4 +1,4 @@
-"""Constructor parameters are checked here: range, type and combinations, in a few microseconds."""
+"""Checks of constructor parameters: range, type and combinations, in a few microseconds."""
 
 from __future__ import annotations
 

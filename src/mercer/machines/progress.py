@@ -1,7 +1,7 @@
 """Progress callbacks: a progress bar, the user's functions, scikit-learn's callbacks.
 
-The solver reports now and then (see `mercer.solvers`); each report is handed to everyone who
-listens, and any listener may ask it to stop by returning True.
+The solver reports at intervals (see `mercer.solvers`); each report is passed to all listeners, any
+of which stops the solver by returning True.
 """
 
 from __future__ import annotations

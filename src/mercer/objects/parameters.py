@@ -139,6 +139,9 @@ class Parametrised:
             for name, kind in inspect.get_annotations(cls).items()
             if not name.startswith("_") and "ClassVar" not in str(kind)
         }
+        for name, value in cls.__dict__.items():
+            if isinstance(value, _Declared) and name not in declared:
+                raise TypeError(f"{cls.__name__}: write {name}: float = parameter(...), typed.")
         if declared and "__init__" not in cls.__dict__:
             cls.__init__ = _constructor(cls, declared)  # type: ignore[method-assign]
         else:

@@ -1,14 +1,14 @@
-"""Linear machines on centred rows: the intercept takes up a translation of the data.
+"""Centring for linear kernels: with an intercept, a translation of the data changes no model.
 
 The coefficients of a machine with an intercept sum to 0, so that a translation of all rows by -p
-changes the values sum_j beta_j <x_j - p, x_i - p> by a constant only. Far from the origin this is
-the difference between a proof and rounding: dot products of rows at a distance R from the origin
-have errors of R^2 roundings, those of centred rows of the square of their spread.
+changes the values sum_j beta_j <x_j - p, x_i - p> by a constant only. Far from the origin centring
+preserves accuracy: the rounding error of a dot product is proportional to R^2 for rows at a
+distance R from the origin, and to their squared spread after centring.
 
-The machine is solved and proved on x - p. What the user sees (support vectors, weight vectors,
-intercepts, expansions) belongs to the rows as given: the intercept there is b - <w, p>. Rounding of
-w counts there times the length of p, so that w is computed with compensation, here and for
-predictions; and coefficients whose sum is rounding are taken to sum to 0.
+The problem is solved and certified on x - p. What the user sees (support vectors, weight vectors,
+intercepts, expansions) belongs to the rows as given: the intercept there is b - <w, p>. Rounding
+errors of w are multiplied by |p|, so w is computed by compensated summation, here and for
+predictions, and coefficients whose sum is at the level of rounding are taken to sum to 0.
 
 Differences of numbers within a factor 2 of each other are exact (P. Sterbenz, *Floating-Point
 Computation*, 1974, theorem 4.3.1), so that rows far from the origin lose nothing. Rows of float32

@@ -5,10 +5,10 @@ Problem: for every pair (i, j), i < j, of classes, with y = +1 on class i and -1
     minimise  1/2 |f|^2 + sum_r c_r l(y_r, f(x_r) + b)  over the rows r of the two classes.
 
 Method: second-order SMO on the whole pair, then one linear system on the free variables
-(``cpp/class_pairs.hpp``). With 1,000 classes there are 499,500 problems of a few rows each, and a
-Python object for each would take longer than solving them; so it would for the one or three
-problems of a small data set. They are one job therefore: the problem is `PairsOfClasses`, the
-solution `PairSolutions`, arrays over all pairs. Returned: coefficients and margins in the layout of
+(``cpp/class_pairs.hpp``). With 1,000 classes there are 499,500 problems of a few rows each, and
+creating a Python object for each takes longer than solving it, as it does for the few problems of a
+small data set. All pairs are therefore one job: the problem is `PairsOfClasses`, the solution
+`PairSolutions`, arrays over all pairs. Returned: coefficients and margins in the layout of
 LIBSVM's sv_coef, and for every pair the intercept with its interval and primal and dual value.
 
 The ladder solves pairs on which these steps stall again, one by one.

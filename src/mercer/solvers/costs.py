@@ -1,4 +1,4 @@
-"""The costs phi_i of a problem, and where its variables rest.
+"""The dual costs phi_i of a problem; variables at a bound, at their kink, or free.
 
 See `mercer.solvers.problem`: phi_i is convex and piecewise quadratic, with one kink.
 """

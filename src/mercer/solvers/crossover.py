@@ -1,4 +1,4 @@
-"""From where an interior point method on a whole matrix ends to a point on its bounds.
+"""Crossover: from the last iterate of an interior point method to variables at their bounds.
 
 The iterations show where variables belong: at a bound, at their kink, or free. With the others in
 their places the free ones solve a linear system. Variables of the same object enter it as their
@@ -7,8 +7,8 @@ sum B, which is all that other objects see of them: with g = K B - Q m, a free v
     slope_i + curv_i (beta_i - kink_i) = -g,
 
 so that without curvature g is known and B is free, and with curvature B is a linear function of g.
-Sums are kept on their own, for their parts may be large and cancel. What the solution shows to be
-in a wrong place is then put right, and the system solved again.
+Sums are stored separately, because their terms may be large and cancel. Variables that the solution
+shows to be in the wrong set are moved, and the system is solved again.
 """
 
 from __future__ import annotations

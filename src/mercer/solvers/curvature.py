@@ -1,8 +1,8 @@
-"""A search for negative curvature in the kernel matrix of a kernel of the user's own.
+"""Negative curvature: a search for v'Kv < 0 in the kernel matrix of a user-defined kernel.
 
 A duality gap bounds the distance from the optimum only where the problem is convex, that is, where
-v'Kv >= 0 for all v that the constraints allow. For kernels of the library that is a theorem; for a
-matrix or a function of the user it has to be looked at:
+v'Kv >= 0 for all v that the constraints allow. For kernels of the library that is a theorem; a
+matrix or a function of the user is tested:
 
 - A Cholesky factorisation of K + t I decides the question for the whole matrix up to the threshold
   t = n u trace(K), below which an eigenvalue may be rounding. Where it breaks down at a pivot,

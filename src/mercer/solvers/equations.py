@@ -1,8 +1,8 @@
-"""Dual points near given ones that satisfy several equations exactly: proved to exist.
+"""Exact dual feasibility for several equality constraints: a point near a given one exists.
 
-The dual of a machine with free linear functions asks for A'beta = 0, with the columns 1, x_1, ...,
-x_d of A, or x_j - p_j where these differences are exact: far from the origin the equations are then
-better conditioned. One sum can be made exact on a grid of floating-point numbers
+The dual of a machine with unpenalised linear functions requires A'beta = 0, with the columns
+1, x_1, ..., x_d of A, or x_j - p_j where these differences are exact, which improves the
+conditioning far from the origin. One sum can be made exact on a grid of floating-point numbers
 (`mercer.solvers.feasibility`); several cannot, since the solution of a linear system of whole
 numbers is a fraction. What can be done is to correct a few coefficients, and to prove that within a
 known distance of the corrected point there is one that satisfies all equations:

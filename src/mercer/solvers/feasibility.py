@@ -1,6 +1,6 @@
-"""Dual points whose sums are exact: the equality of a bias, repaired in floating point.
+"""Exact dual feasibility: the equality constraint of an intercept, repaired in floating point.
 
-The dual of a machine with an intercept asks for sum_i beta_i = 0, and weak duality holds at points
+The dual of a machine with an intercept requires sum_i beta_i = 0, and weak duality holds at points
 that satisfy it. Coefficients of a solver satisfy it up to rounding, which is not enough: where the
 sum is s and the multiplier m (minus the intercept), the dual value is wrong by about s m, in either
 direction.

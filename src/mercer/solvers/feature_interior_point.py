@@ -1,4 +1,4 @@
-"""An interior point method in the features of the kernel matrix, for what pair steps do not solve.
+"""An interior point method in the features of the kernel matrix, for ill-conditioned problems.
 
 Problem: see `mercer.solvers.problem`; method: see `mercer.solvers.interior_point`. With a factor
 K = L L' (`pivoted_cholesky`) of w = L' beta:
@@ -6,8 +6,8 @@ K = L L' (`pivoted_cholesky`) of w = L' beta:
     minimise    1/2 |w|^2 + sum_i phi_i(beta_i)
     subject to  L' beta = w,   sum of beta over every group = its total,   bounds.
 
-Pair steps crawl where the kernel matrix is badly conditioned, for the parts of beta then nearly
-cancel; in the variables w they do not. A step solves one system of the size of the rank,
+Pair steps converge slowly where the kernel matrix is ill-conditioned, because contributions of beta
+nearly cancel; in the variables w they do not. A step solves one system of the size of the rank,
 
     (D + A' W A) dx = ...,   A = [L, -E],   D = diag(1, ..., 1, 0),   W > 0 diagonal,
 

@@ -1,4 +1,4 @@
-"""Hard constraints without bounds: rounds of pair steps, and a bound on every feasible function.
+"""Hard tubes, without upper bounds in the dual: rounds of pair steps, and a test of infeasibility.
 
 Problem: minimise 1/2 |f|^2 subject to f(x_i) in its tube, whose dual has no upper bounds and is
 unbounded where no function fits. Any beta bounds the norm of every feasible function,
@@ -9,8 +9,8 @@ unbounded where no function fits. Any beta bounds the norm of every feasible fun
 whatever its scale, so the solver works in rounds; after each beta is scaled to where the dual is
 largest along its ray, and the constraints are declared infeasible when the bound exceeds the span
 of the targets over `SMALLEST_MARGIN` times the largest norm in feature space. What pair steps do
-not solve soon is handed to `mercer.solvers.feature_interior_point`; more rounds see to the last
-digits, or to what is too large for it.
+not solve soon is passed to `mercer.solvers.feature_interior_point`; further rounds compute the last
+digits, or solve what is too large for it.
 """
 
 from __future__ import annotations

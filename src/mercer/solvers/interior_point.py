@@ -1,4 +1,4 @@
-"""Mehrotra's predictor and corrector, for the problems of `mercer.solvers.problem`.
+"""Mehrotra's predictor-corrector method, for the problems of `mercer.solvers.problem`.
 
 With beta = kink + u - v, where u and v have the bounds 0 <= u <= upper - kink and
 0 <= v <= kink - lower:
@@ -8,8 +8,8 @@ With beta = kink + u - v, where u and v have the bounds 0 <= u <= upper - kink a
     subject to  linear equations on beta.
 
 Method: S. Mehrotra, "On the implementation of a primal-dual interior point method", SIAM J.
-Optimization 2 (1992), from a start that meets no equation. What the matrix is and which equations
-there are is left to a :class:`System`: in the features of a matrix of low rank
+Optimization 2 (1992), from an infeasible start. The matrix and the equations are
+supplied by a :class:`System`: in the features of a matrix of low rank
 (`mercer.solvers.feature_interior_point`), or on the whole matrix
 (`mercer.solvers.dense_interior_point`). It has unknowns x that stand for the values K beta and for
 the multipliers of the equations, such that the conditions of the variables are

@@ -3,7 +3,7 @@
 A basis of real functions (kernels of order 2) makes several equations, which the method on the
 whole kernel matrix takes (`mercer.solvers.dense_interior_point`). Constants of groups, with totals
 or without, are solved in the features of the matrix (`mercer.solvers.feature_interior_point`); pair
-steps see to the last digits and the multipliers.
+steps then compute the last digits and the multipliers.
 """
 
 from __future__ import annotations

@@ -1,19 +1,19 @@
-"""The ladder of solvers: which one a job gets, and what follows where it does not suffice.
+"""The ladder of solvers: the solver of a job, and the fallbacks if it misses the tolerance.
 
 The first rung is the solver that was asked for, or the first that takes the problem. Pair steps
 that make little progress are followed, rung by rung, by
 
 1. double precision, where the rounding of single precision ended them;
 2. an interior point method in the features of the kernel matrix, as soon as they have cost as much
-   as that would, where the rank is small enough; pair steps see to the last digits;
+   as that would, where the rank is small enough; pair steps compute the last digits;
 3. twice as many pair steps as before.
 
 Pairs of classes that one native call did not finish (`class_pairs.py`) climb one by one.
-Then variables next to a bound are put onto it, and problems whose solution is divided by its margin
-go on with smaller tolerances until these are small beside it (`mercer.solvers.margin`).
+Then variables next to a bound are snapped to it, and problems whose solution is divided by its
+margin are solved to smaller tolerances, small relative to the margin (`mercer.solvers.margin`).
 
 All rungs share the limits of the settings. A Ctrl-C between two runs ends the ladder with the best
-point so far and the status "interrupted"; solvers hear one that falls into a run by themselves.
+point so far and the status "interrupted"; solvers handle one that occurs during a run.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from .hard_tube import HardTube
 from .interior_point_solver import InteriorPointSolver
 from .interrupt import interrupted
 from .margin import margin_of
-from .problem import DualProblem, Job, Problem, Settings, Solution, without_signs
+from .problem import DualProblem, Job, Problem, Settings, Solution, without_dual, without_signs
 from .rounding import largest_square
 from .snapping import snap_to_bounds
 
@@ -255,7 +255,8 @@ def _improve(
         if isinstance(chosen[k], Decomposition) and _unfinished(solutions[k], settings):
             for better in _climb(job, settings, begin, solutions[k]):
                 solutions[k] = better
-        if isinstance(job.problem, Problem) and chosen[k] in SOLVERS and job.problem.grouped:
+        in_arrays = isinstance(job.problem, Problem) and without_dual(job.problem, "") is None
+        if in_arrays and chosen[k] in SOLVERS and job.problem.grouped:
             snapped.append(job.problem.dual)
     if len(snapped) == len(jobs):
         snap_to_bounds(snapped, solutions, jobs[0].gram, settings.tol)

@@ -1,12 +1,12 @@
-"""Tolerances beside a margin: problems whose solution is divided by it afterwards.
+"""Tolerances relative to the margin, for problems whose solution is divided by it.
 
 In the problems of nu machines, and of the hard margin as the nearest points of two convex hulls,
 the margin of the solution is a multiplier,
 
     rho = d'm / sum_g |d_g|,        d the totals of the groups, m their multipliers.
 
-The model is the solution divided by rho, and so is what is left of its violation: a tolerance has
-to be small beside rho, which is not known before the problem is solved.
+The model is the solution divided by rho, and so is its KKT violation: the tolerance has to be small
+relative to rho, which is not known before the problem is solved.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ A problem is stated in its primal form: minimise over w and m
 with Omega(w) = 1/2 |w|^2 the norm of the function f = sum_i beta_i k(x_i, .) and A w its values at
 the objects ``rows``, times their ``sign``; or with Omega = ``omega`` a penalty on the coefficients
 w of f = sum_i w_i k(x_i, .), for which A, the kernel matrix, is a design and need not be definite.
-B is the basis of functions that the norm does not see (a bias, one constant for each of two groups,
-linear functions), d its right-hand side ``totals``.
-nu machines and tubes have d: the reward for a margin, the price of a tube.
+B is the basis of unpenalised functions (a bias, one constant for each of two groups, linear
+functions), d its right-hand side ``totals``: in nu machines the reward for a margin or the price of
+a tube.
 
 Its dual in signed variables beta (y_i alpha_i for classes, alpha_i - alpha_i* for regression) is
 

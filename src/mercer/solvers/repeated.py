@@ -1,4 +1,4 @@
-"""Variables of the same object and the same cost, taken together.
+"""Merging of variables that have the same object and the same cost.
 
 Samples that repeat, with targets that repeat as well, give variables beta_i of one object whose
 costs are the same function for different weights, phi_i(b) = c_i phi(b / c_i). Only their sum acts
@@ -7,7 +7,7 @@ on other objects, and for a given sum S the least cost is
     min { sum_i phi_i(beta_i) : sum_i beta_i = S } = C phi(S / C),   C = sum_i c_i,
 
 which beta_i = S c_i / C attains. So one variable stands for all of them: bounds and kinks add up,
-and curvatures like resistances side by side.
+and so do the inverses of curvatures.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ With r_i = sqrt(k(x_i, x_i)), a positive semidefinite kernel has |k(x_i, x_j)| <
 and an error of e r_i r_j in each kernel value, or roundings of the sum, contribute to (K beta)_i at
 most a multiple of the same bound. No product with the kernel matrix is needed.
 
-Two measures of the error are on offer. The *estimate* takes the errors of kernel values for
-independent, as they are to a good approximation: they add up like the root of the sum of squares,
+There are two measures of the error. The *estimate* treats the errors of kernel values as
+independent, which is a good approximation: they add up like the root of the sum of squares,
 e r_i (sum_j beta_j^2 r_j^2)^1/2; those of double precision are treated alike, with a small
 systematic part for long sums. The *guarantee* assumes that every rounding error is as large as it
 can be and that all of them add up: (m + d + c) roundings for sums over m coefficients and d columns

@@ -2,8 +2,8 @@
 
 A variable within rounding of its bound, or of a kink of its cost, is at it, but a solver takes it
 for free; and a free variable fixes the multiplier of its group, which is an interval where no
-variable is free. So a speck of rounding would choose an end of the interval, where the middle is
-promised.
+variable is free. Without snapping, rounding would select an end of that interval instead of its
+midpoint.
 """
 
 from __future__ import annotations

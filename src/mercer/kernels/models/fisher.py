@@ -1,4 +1,4 @@
-"""The Fisher kernel: objects compared by what they ask of a generative model."""
+"""The Fisher kernel: objects compared by their score under a generative model."""
 
 from __future__ import annotations
 

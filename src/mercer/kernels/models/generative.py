@@ -1,4 +1,4 @@
-"""Kernels from a generative model: what the kernel and its model agree on."""
+"""Kernels from a generative model: the interface between kernel and model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The marginalised kernel: counts of what is seen together with what is hidden."""
+"""The marginalised kernel: joint counts of observed letters and hidden states."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spectrum kernels that forgive mismatches."""
+"""Spectrum kernels with mismatches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sequences of tokens: what kernels on strings take, and how they become numbers."""
+"""Sequences of tokens, the objects of kernels on strings: validation and encoding as integers."""
 
 from __future__ import annotations
 
@@ -81,7 +81,10 @@ class SequenceKernel(Kernel):
         `logarithms`: whether logarithms of values are wanted, for normalisation. A kernel that is
         `logarithmic` always gives them, one that is not `normalized_by_logarithms` never.
         """
-        raise NotImplementedError(f"{type(self).__name__} has no native evaluator of pairs.")
+        raise NotImplementedError(
+            f"{type(self).__name__} defines neither native_form nor features: write map_objects "
+            'and, as compile, builder.mapped(self, "dot").'
+        )
 
 
 class AlphabetKernel(SequenceKernel):

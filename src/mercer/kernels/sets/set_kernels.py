@@ -1,4 +1,4 @@
-"""Kernels on sets: what two sets have in common, counted or measured."""
+"""Kernels on sets: functions of the size or the measure of the intersection."""
 
 from __future__ import annotations
 

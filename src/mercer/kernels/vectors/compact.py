@@ -1,4 +1,4 @@
-"""Kernels that vanish from some distance on: a Gram matrix with few entries."""
+"""Kernels of compact support, whose Gram matrix is sparse."""
 
 from __future__ import annotations
 

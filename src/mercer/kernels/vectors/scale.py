@@ -1,4 +1,4 @@
-"""Polynomial kernels whose values explode or vanish, found before they spoil a fit.
+"""Scale of polynomial kernels: a warning if values are too large or too small for a fit.
 
 A power of gamma x . z + c is of moderate size only while gamma x . z + c is near 1: degree 15 turns
 10 into 1e15 and 0.1 into 1e-15, and the dual problem becomes ill-conditioned. Y. Abu-Mostafa, M.

@@ -1,4 +1,4 @@
-"""The kernel of splines with knots everywhere."""
+"""The spline kernel with infinitely many knots."""
 
 from __future__ import annotations
 

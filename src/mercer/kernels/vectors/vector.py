@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -118,9 +117,9 @@ class CoordinateKernel(VectorKernel):
     derivatives of f with respect to the parameters.
     """
 
-    @abstractmethod
     def coordinate_function(self) -> Coordinates:
         """Return the function f of one coordinate."""
+        raise NotImplementedError(f"{type(self).__name__} defines no coordinate_function.")
 
     def compile(self, builder: Builder) -> None:
         builder.coordinates(self.coordinate_function())

@@ -1,6 +1,6 @@
 """The covariance of a Gaussian process with its hyper-parameters as one vector theta.
 
-theta holds the logarithms of the continuous parameters. Two kinds of kernels stand behind the same
+theta holds the logarithms of the continuous parameters. Two kinds of kernels have the same
 methods: those of mercer, and scikit-learn's, which keep their own parameters, theta and bounds and
 are evaluated as kernels of mercer where they have a counterpart. White noise is kept apart as a
 diagonal, so that the matrix itself is native.

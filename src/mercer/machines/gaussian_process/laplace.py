@@ -11,7 +11,7 @@ gradient of the loss gives a feasible point of the dual problem,
 
     D(b) = -1/2 b'Kb - sum_i phi_i(b_i),    phi_i = minus the entropy of the probability y_i b_i,
 
-and P - D bounds what is left to gain. The evidence is -P(a) - 1/2 log det B.
+and P - D bounds the distance from the minimum. The evidence is -P(a) - 1/2 log det B.
 """
 
 from __future__ import annotations

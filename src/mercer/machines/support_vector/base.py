@@ -129,7 +129,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
 
     def _loss(self, extra: NDArray[Any] | None = None) -> PiecewiseQuadratic:
         """Return the loss; `extra` belongs to the rows that take part."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} defines neither _loss nor _problem.")
 
     def _problem(
         self, y: Array, weight: Array, rows: Any = None, name: Any = None, extra: Any = None

@@ -1,7 +1,7 @@
 """Probabilities from decision values.
 
 For each binary problem a monotone map turns the decision value f(x) into P(first class | x, one of
-the two). It is fitted to cross-fitted scores: decision values of rows by machines that were trained
+the two). It is fitted to cross-fitted scores: decision values of rows from machines trained
 without them (`mercer.machines.support_vector.cross_fitting`).
 
 Class weights are prices. They shape the machines, whose `predict` answers the weighted question

@@ -1,7 +1,7 @@
 """Fits whose pairs of classes are one job, `mercer.solvers.class_pairs`: arrays from end to end.
 
-What the solver leaves is kept as tables in the layout of ``dual_coef_`` and one number per pair of
-everything else. A task, a solution or a certificate is made when somebody asks for it.
+The solution is stored as tables in the layout of ``dual_coef_``, and one number per pair of
+everything else. Tasks, solutions and certificates are created on access.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Decision values of training rows by machines that were trained without them.
+"""Cross-fitting: decision values of training rows from machines trained without them.
 
-The rows are dealt into five folds, every class evenly; for each fold the machine is trained on the
+The rows are divided into five stratified folds; for each fold the machine is trained on the
 other four, on the kernel matrix of the fit and from its solution (`solve_on`), and evaluated on the
 fold. Five fits on four fifths of the rows: with the fit itself never more than six.
 """

@@ -3,7 +3,7 @@
 A kernel that is conditionally positive definite has c'Kc >= 0 for coefficients of sum zero. The
 intercept of a machine makes its coefficients sum to zero, so such a kernel serves there as a
 positive semidefinite one does: k and k(x, z) - k(x, p) - k(p, z) + k(p, p), which is positive
-semidefinite, differ by terms that the intercept takes up. One of order 2 needs a linear function
+semidefinite, differ by terms that the intercept absorbs. One of order 2 needs a linear function
 as an unpenalised term as well; see `mercer.machines.support_vector.linear_part`.
 """
 

@@ -5,6 +5,7 @@
 ==========  ======================================================================================
 enter       ``machine._enter`` (`..estimator`): validate X, y and weights, bind the kernel
 merge       `find_repetition`: equal rows become one row with the sum of their weights
+centre      `centring`: the rows of a linear kernel with an intercept around a point of the data
 pose        ``machine._pose``: labels become tasks (`multiclass`); ``machine._problem``: the problem
             of each task (`tasks`)
 Gram        ``machine._gram``: the kernel matrix, in the precision that the tolerance needs
@@ -17,9 +18,8 @@ conclude    ``machine._finish`` (calibration), warnings (`fit_diagnosis`, `remar
 ==========  ======================================================================================
 
 Small problems for all pairs of classes are solved and proved in one native call (`class_pairs`).
-`fit_on` is the same fit without the first step, for callers that have checked samples and their
-kernel matrix already: folds of a search, values of C, models without one sample. `solve_on` ends
-with the step "solve", for the folds of a calibration.
+`fit_on` is the same fit without the step "enter", for callers that have validated samples and their
+kernel matrix: folds, values of C, leave-one-out. `solve_on` ends with "solve", for calibration.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ c'Kc >= 0 for coefficients with sum_i c_i = 0 and sum_i c_i x_i = 0. Both hold f
     minimise  1/2 beta' K beta + C sum_i s_i l(y_i, f(x_i))
     over      f = sum_j beta_j k(x_j, .) + <a, x> + b,
 
-whose equations belong to the a and b that the norm does not see; the usual dual has the one of b
+whose equality constraints belong to a and b, which are not penalised; the usual dual has that of b
 (A. Smola, *Learning with Kernels*, thesis, 1998, section 3.7.2, equations 3.86 to 3.89). So where
 a linear function fits the data, beta is 0, and adding one to the targets adds it to f.
 

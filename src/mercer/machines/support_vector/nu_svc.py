@@ -1,4 +1,4 @@
-"""nu-SVC: the classifier whose parameter bounds fractions instead of prices."""
+"""nu-SVC: classification with nu, a bound on the fraction of margin errors, in place of C."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""nu-SVR: regression that chooses the width of its tube by a fraction."""
+"""nu-SVR: regression with nu, a bound on the fraction of points outside the tube."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The proof of a fit: in which precision it is made, and what happens when it fails.
 
 The values of a model on its training rows are a product of the kernel matrix with the returned
-coefficients, made after the last step; solvers end with that product, so it is not made twice. A
+coefficients after the last step; solvers end with that product, so it is not computed twice. A
 model trained on float32 kernel values is checked on float64 values where that is cheap beside the
 fit, where rounding could be as large as the tolerance or keeps the gap from being small, or where
 ``dtype="float32"`` was asked for and is less accurate than ``dtype="auto"`` allows. One that then
@@ -13,8 +13,7 @@ A model within its tolerance whose relative gap exceeds `GAP_LIMIT` is solved fu
 tolerances. The gap includes what rounding can contribute. Where that alone is too much in float64,
 the status is "precision_limit".
 
-A fit that the user interrupts is not kept waiting: its proof is made of the values that the solver
-had at hand.
+After an interrupt the proof is computed from the values that the solver has, without further work.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Training rows that repeat, taken together exactly.
+"""Repeated training rows, merged exactly.
 
-Weights are repetition: rows with the same x and the same target y (and tube) act on a machine as
-one row of their total weight. So the machine is trained on the distinct rows, and its coefficients
+Rows with the same x and the same target y (and tube) are equivalent to one row of their total
+weight. The machine is therefore trained on the distinct rows, and its coefficients
 are shared out in proportion to the weights afterwards:
 
     beta_i = beta_g s_i / S_g,    S_g = sum of s_i over the group g.

@@ -1,4 +1,4 @@
-"""epsilon-SVR: regression that forgives deviations up to epsilon."""
+"""epsilon-SVR: regression with the epsilon-insensitive loss."""
 
 from __future__ import annotations
 

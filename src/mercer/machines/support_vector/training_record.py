@@ -1,7 +1,7 @@
 """Slack and status of the training rows: one number and one mark for each.
 
-Everything that is said about training points afterwards (slacks, who lies where, which support
-vectors are at their bounds) is derived from this on access.
+The attributes about training points (slacks, position relative to the margin, support vectors at
+their bounds) are derived from this on access.
 """
 
 from __future__ import annotations

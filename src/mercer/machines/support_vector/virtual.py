@@ -1,8 +1,8 @@
-"""Virtual support vectors: a known invariance, taught by transformed copies.
+"""Virtual support vectors: a known invariance, learned from transformed support vectors.
 
-Transforming the whole training set would multiply it; only its support vectors shape the machine,
-so these alone are transformed, and a new machine is trained on them (B. Schoelkopf, C. Burges,
-V. Vapnik, "Incorporating invariances in support vector learning machines", ICANN 1996).
+Transforming the whole training set would multiply its size; only support vectors determine the
+machine, so these alone are transformed, and a new machine is trained on them (B. Schoelkopf, C.
+Burges, V. Vapnik, "Incorporating invariances in support vector learning machines", ICANN 1996).
 """
 
 from __future__ import annotations
