@@ -1,9 +1,10 @@
 r"""The container of a model file: a line of text, a checksum, a JSON document and arrays.
 
-    mercer model 3\n | SHA-256 of the rest | two lengths | document | arrays
+    mercer model 4\n | SHA-256 of the rest | two lengths | document | arrays
 
 The lengths are those of the document as it is stored and of its text; where they differ it is
-compressed (formats 1 and 2: one length, never compressed). The document refers to the arrays by
+compressed (formats 1 and 2: one length, never compressed), with a preset dictionary that format 4
+extended. The document refers to the arrays by
 their position. An array is stored as it lies in memory, or compressed where that makes it smaller,
 with its bytes sorted by their place in a number since format 2. What is compressed may be at most
 `MOST_INFLATION` times as large as what is stored, so that reading a file takes memory in proportion
@@ -17,16 +18,17 @@ import json
 import math
 import zlib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from mercer.objects.compression import deflated, inflated, shuffled, unshuffled
+from mercer.objects.compression import USUAL, USUAL_3, compressed, deflated, inflated, unshuffled
 from mercer.storage import DamagedFileError
 
 MAGIC = b"mercer model "
-FORMAT = 3
+FORMAT = 4
 MOST_INFLATION = 50
 _NUMBERS = "biuf"  # kinds of entries that are stored as they lie in memory
 _DIGEST = 32
@@ -58,13 +60,10 @@ class Blobs:
         Returns where, and by which number of bytes they are sorted; 1: they are not. Zeros after
         what zlib wrote, which readers ignore, keep to `MOST_INFLATION`.
         """
-        ways = {
-            n: stored
-            for n in (1, size)
-            if len(stored := zlib.compress(shuffled(raw, n), 6)) < len(raw)
-        }
-        size = min(ways, key=lambda n: len(ways[n]), default=1)
-        stored = ways.get(size, raw).ljust(-(-len(raw) // MOST_INFLATION), b"\0")
+        stored, size = compressed(raw, size, 6)
+        if len(stored) >= len(raw):
+            stored, size = raw, 1
+        stored = stored.ljust(-(-len(raw) // MOST_INFLATION), b"\0")
         self.parts.append(stored)
         begin, self._end = self._end, self._end + len(stored)
         return begin, self._end, size
@@ -133,7 +132,8 @@ def unpacked(content: bytes, path: Path) -> tuple[Any, Arrays]:
     text = bytes(payload[start:end])
     if start > _LENGTH:
         size = int.from_bytes(payload[_LENGTH:start], "little")
-        text = text if size == len(text) else _whole(text, size, inflated)
+        usual = USUAL_3 if int(number) == 3 else USUAL
+        text = text if size == len(text) else _whole(text, size, partial(inflated, usual=usual))
     return json.loads(text), Arrays(payload[end:])
 
 
