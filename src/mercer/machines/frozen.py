@@ -17,6 +17,9 @@ _LINEAR = "_linear"
 """The array behind poly_coef_."""
 
 
+_CSR = (sp.csr_matrix, sp.csr_array)
+
+
 def freeze(model: Any) -> None:
     """Make the arrays of a fitted model read-only; those of the user become views."""
     for name, value in list(model.__dict__.items()):
@@ -26,7 +29,7 @@ def freeze(model: Any) -> None:
             if value.flags.writeable:
                 model.__dict__[name] = view = value.view()
                 view.setflags(write=False)
-        elif isinstance(value, sp.csr_matrix | sp.csr_array):
+        elif type(value) in _CSR:
             ordered = value.sorted_indices()  # which nothing can do later
             parts = (ordered.data, ordered.indices, ordered.indptr)
             model.__dict__[name] = type(value)(tuple(map(_read_only, parts)), shape=value.shape)

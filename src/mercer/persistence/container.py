@@ -18,7 +18,7 @@ import json
 import math
 import zlib
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -78,11 +78,12 @@ class Arrays:
     def get(self, description: Any) -> np.ndarray:
         """Return an array, from what the document says about it."""
         code, shape, order, begin, end, *sorted_by = description
-        dtype = np.dtype(str(code))
-        if dtype.kind not in _NUMBERS or order not in ("C", "F"):
-            raise ValueError(f"an array of type {code!r}")
-        if not all(type(n) is int and n >= 0 for n in (*shape, begin, end)):
-            raise ValueError("a shape that is none")
+        dtype, native = _number_types(code)
+        if order not in ("C", "F"):
+            raise ValueError(f"an array in the order {order!r}")
+        for n in (*shape, begin, end):
+            if type(n) is not int or n < 0:
+                raise ValueError("a shape that is none")
         if not begin <= end <= len(self._content):
             raise ValueError("an array beyond the end of the file")
         stored = self._content[begin:end]
@@ -92,8 +93,17 @@ class Arrays:
             if sorted_by and sorted_by[0] != 1:
                 stored = memoryview(unshuffled(stored, int(sorted_by[0])))
         # A copy, of the native byte order, that belongs to nobody else.
-        array = np.frombuffer(stored, dtype=dtype).astype(dtype.newbyteorder("="))
-        return array.reshape(shape, order=order)
+        array = np.frombuffer(stored, dtype=dtype).astype(native)
+        return array if len(shape) == 1 else array.reshape(shape, order=order)
+
+
+@lru_cache(64)
+def _number_types(code: str) -> tuple[np.dtype[Any], np.dtype[Any]]:
+    """Return a type of numbers as it is stored and in the native byte order."""
+    dtype = np.dtype(str(code))
+    if dtype.kind not in _NUMBERS:
+        raise ValueError(f"an array of type {code!r}")
+    return dtype, dtype.newbyteorder("=")
 
 
 def packed(document: Any, blobs: Blobs) -> bytes:
@@ -107,7 +117,7 @@ def packed(document: Any, blobs: Blobs) -> bytes:
     return MAGIC + str(FORMAT).encode() + b"\n" + hashlib.sha256(payload).digest() + payload
 
 
-def unpacked(content: bytes, path: Path) -> tuple[Any, Arrays]:
+def unpacked(content: bytes, path: str | Path) -> tuple[Any, Arrays]:
     """Return the document of a file and its arrays; refuse a file that is not whole."""
     first, newline, _ = content[:40].partition(b"\n")
     number = first[len(MAGIC) :]
@@ -134,7 +144,7 @@ def unpacked(content: bytes, path: Path) -> tuple[Any, Arrays]:
         size = int.from_bytes(payload[_LENGTH:start], "little")
         usual = USUAL_3 if int(number) == 3 else USUAL
         text = text if size == len(text) else _whole(text, size, partial(inflated, usual=usual))
-    return json.loads(text), Arrays(payload[end:])
+    return json.loads(text.decode()), Arrays(payload[end:])
 
 
 def _whole(stored: Any, size: int, inflate: Callable[[Any, int], bytes]) -> bytes:

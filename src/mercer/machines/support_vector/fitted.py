@@ -197,7 +197,7 @@ class FittedAttributes(NamedWeights):
         if ranges is not None and ranges.dtype == np.uint64:  # not in files of formats 1 and 2
             low = restored_bits(ranges[0], self.intercept_)
             high = restored_bits(ranges[1], 2 * self.intercept_ - low)
-            self._intercept_ranges = np.stack([low, high], axis=1)
+            self._intercept_ranges = np.array([low, high]).T
         super()._restored()  # type: ignore[misc]
 
     # -- machinery --------------------------------------------------------------------------
