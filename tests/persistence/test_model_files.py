@@ -257,6 +257,7 @@ SKLEARN = SimpleNamespace(
     KernelPCA=sklearn.decomposition.KernelPCA,
     Nystroem=sklearn.kernel_approximation.Nystroem,
     GaussianProcessRegressor=sklearn.gaussian_process.GaussianProcessRegressor,
+    GaussianProcessClassifier=sklearn.gaussian_process.GaussianProcessClassifier,
 )
 OURS = SimpleNamespace(**{name: getattr(mercer, name) for name in mercer.__all__}, Nystroem=Nystrom)
 PEERS = {
@@ -287,6 +288,9 @@ PEERS = {
     ).fit(FEW),
     "process": lambda library: library.GaussianProcessRegressor(optimizer=None, alpha=0.1).fit(
         Z[:300], Z[:300, 0]
+    ),
+    "process of classes": lambda library: library.GaussianProcessClassifier(optimizer=None).fit(
+        Z[:100], CLASS[:100]
     ),
     "few rows, several targets": lambda library: library.KernelRidge(kernel="rbf").fit(
         FEW[:5, :1], FEW[:5, :3]

@@ -297,6 +297,9 @@ def unpacked_state(state: dict[str, Any]) -> dict[str, Any]:
     return whole | state
 
 
+_OWN = ("mercer.", "sklearn.gaussian_process.kernels")  # classes that parts of models have
+
+
 def _is_plain(value: Any) -> bool:
     if value is None or type(value) in (bool, int, float):
         return True
@@ -308,10 +311,10 @@ def _is_plain(value: Any) -> bool:
         return value.dtype.kind in "biuf" or (value.dtype.kind == "U" and value.nbytes <= _SMALL)
     if isinstance(value, sp.csr_matrix | sp.csr_array):
         return value.dtype.kind in "biuf"
-    if type(value) in (list, tuple):
+    if type(value) in (list, tuple, frozenset):
         return len(value) <= _SMALL and all(map(_is_plain, value))
     if type(value) is dict:
         return all(map(_is_plain, value)) and all(map(_is_plain, value.values()))
-    if type(value).__module__.startswith("mercer.") and hasattr(value, "__dict__"):
+    if type(value).__module__.startswith(_OWN) and hasattr(value, "__dict__"):
         return _is_plain(value.__getstate__())
     return False
