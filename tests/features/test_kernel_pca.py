@@ -210,6 +210,27 @@ def test_strings_and_matrices():
 MANY = np.random.default_rng(2).normal(size=(800, 5)) * np.linspace(1.0, 0.3, 5)
 
 
+@pytest.mark.parametrize("d", [1, 3])
+def test_rows_in_single_precision_lose_no_digits_of_features(d):
+    """Eigenvectors and coefficients are rounded to what features in single precision show."""
+    rows, new = MANY[:150, :d].astype(np.float32), MANY[150:200, :d].astype(np.float32)
+    settings = {"kernel": "rbf", "fit_inverse_transform": True}
+    single = KernelPCA(**settings).fit(rows)
+    assert single.eigenvalues_[-1] > 2e-7 * single.eigenvalues_[0]
+    exact = KernelPCA(single.n_components_, **settings).fit(rows.astype(np.float64))
+    expected = exact.transform(new.astype(np.float64))
+    atol = 4 * np.finfo(np.float32).eps
+    np.testing.assert_allclose(single.transform(new), expected, rtol=0, atol=atol)
+    np.testing.assert_allclose(
+        single.inverse_transform(expected),
+        exact.inverse_transform(expected),
+        rtol=0,
+        atol=atol * np.abs(rows).max(),
+    )
+    assert not (single.eigenvectors_.view(np.uint64) & 0xFFF).any()  # digits that are not stored
+    assert (exact.eigenvectors_.view(np.uint64) & 0xFFF).any()
+
+
 @pytest.mark.parametrize("gamma", [0.01, 0.3])
 def test_iteration_agrees_with_the_whole_spectrum_within_its_bounds(gamma):
     whole = KernelPCA(8, kernel=RBF(gamma), eigen_solver="dense").fit(MANY)

@@ -21,7 +21,7 @@ def no_validation(monkeypatch):
         raise AssertionError("scikit-learn validates")
 
     def switch():
-        monkeypatch.setattr(input_validation, "validate_data", refuse)
+        monkeypatch.setattr(input_validation, "validated", refuse)
         monkeypatch.setattr(process, "validated", refuse)
 
     return switch

@@ -2,12 +2,15 @@
 
 import ast
 import inspect
+import re
 import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn.model_selection
+from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -25,6 +28,7 @@ from mercer import (
 )
 from mercer.features import PolygonalPrincipalCurve
 from mercer.kernels import RBF, HiddenMarkov, Linear, Polynomial, Spectrum
+from mercer.persistence.classes import estimator_classes
 from mercer.selection import GridSearchCV
 
 rng = np.random.default_rng(0)
@@ -40,6 +44,28 @@ def test_a_search_warns_of_an_open_intercept_at_most_once():
             warnings.simplefilter("always")
             search(SVC(kernel="linear"), {"C": [0.01, 0.02]}, cv=3).fit(X, y)
         assert sum("intercept is not unique" in str(w.message) for w in found) == 1
+
+
+@pytest.mark.parametrize("name", sorted(estimator_classes()))
+def test_warnings_on_feature_names_point_at_the_caller(name):
+    rows = np.abs(X[:20]) + 0.1
+    model = estimator_classes()[name]()
+    if model.get_params().get("kernel") == "precomputed":
+        rows = rows @ rows.T
+    table = pd.DataFrame(rows, columns=[f"column {j}" for j in range(rows.shape[1])])
+    if name == "HiddenMarkov":  # whose sequences have no columns
+        return
+    method = next(m for m in ("predict", "transform", "score_samples") if hasattr(model, m))
+    for fitted, given, message in (
+        (table, rows, r"X does not have valid feature names, but \w+ was fitted with .*"),
+        (rows, table, r"X has feature names, but \w+ was fitted without .*"),
+    ):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            getattr(clone(model).fit(fitted, Y[:20]), method)(given)
+        on_names = [w for w in found if "feature names" in str(w.message)]
+        assert [(w.filename, w.category) for w in on_names] == [(__file__, UserWarning)]
+        assert re.fullmatch(message, str(on_names[0].message))
 
 
 def test_nan_labels_give_an_error_and_no_warning():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,6 +15,7 @@ import pytest
 import scipy.sparse as sp
 import sklearn.decomposition
 import sklearn.gaussian_process
+import sklearn.kernel_approximation
 import sklearn.kernel_ridge
 import sklearn.svm
 from sklearn.base import BaseEstimator, is_classifier
@@ -54,6 +56,7 @@ from mercer.persistence.classes import estimator_classes
 from mercer.persistence.container import FORMAT, MAGIC, Arrays
 from mercer.persistence.values import Reader, Writer
 from mercer.solvers import Certificate
+from mercer.solvers.certificate import from_columns, in_columns
 from tests.persistence.mutations import survives
 
 OLD = Path(__file__).parent / "files"
@@ -252,8 +255,11 @@ SKLEARN = SimpleNamespace(
     **vars(sklearn.svm),
     KernelRidge=sklearn.kernel_ridge.KernelRidge,
     KernelPCA=sklearn.decomposition.KernelPCA,
+    Nystroem=sklearn.kernel_approximation.Nystroem,
     GaussianProcessRegressor=sklearn.gaussian_process.GaussianProcessRegressor,
+    GaussianProcessClassifier=sklearn.gaussian_process.GaussianProcessClassifier,
 )
+OURS = SimpleNamespace(**{name: getattr(mercer, name) for name in mercer.__all__}, Nystroem=Nystrom)
 PEERS = {
     "two classes": lambda library: library.SVC().fit(Z, CLASS),
     "twenty classes": lambda library: library.SVC().fit(Z, PLACE % 20),
@@ -283,17 +289,52 @@ PEERS = {
     "process": lambda library: library.GaussianProcessRegressor(optimizer=None, alpha=0.1).fit(
         Z[:300], Z[:300, 0]
     ),
+    "process of classes": lambda library: library.GaussianProcessClassifier(optimizer=None).fit(
+        Z[:100], CLASS[:100]
+    ),
+    "few rows, several targets": lambda library: library.KernelRidge(kernel="rbf").fit(
+        FEW[:5, :1], FEW[:5, :3]
+    ),
+    "twenty rows, ridge": lambda library: library.KernelRidge(kernel="rbf").fit(
+        Z[:20, :2], Z[:20, 0]
+    ),
+    "single precision, components": lambda library: library.KernelPCA(kernel="rbf").fit(
+        Z[:60, :2].astype(np.float32)
+    ),
+    "single precision, pre-images": lambda library: library.KernelPCA(
+        2, kernel="rbf", fit_inverse_transform=True
+    ).fit(Z[:60].astype(np.float32)),
+    "single precision, landmarks": lambda library: library.Nystroem(
+        n_components=20, random_state=0
+    ).fit(Z[:, :5].astype(np.float32)),
+    "ten classes of five rows, nu": lambda library: library.NuSVC().fit(FEW, PLACE[:50] % 10),
+    "ten classes of two rows": lambda library: library.SVC(kernel="linear", C=10.0).fit(
+        Z[:20, :1], PLACE[:20] % 10
+    ),
+    "fifty classes of two rows": lambda library: library.SVC(kernel="linear", C=10.0).fit(
+        Z[:120, :2], PLACE[:120] % 50
+    ),
     "two hundred classes": lambda library: library.SVC().fit(Z[:, :10], PLACE % 200),
 }
 
 
 @pytest.mark.parametrize("name", PEERS)
 def test_files_and_pickles_are_no_larger_than_those_of_scikit_learn(name, tmp_path):
-    model, peer = PEERS[name](mercer), PEERS[name](SKLEARN)
+    model, peer = PEERS[name](OURS), PEERS[name](SKLEARN)
     mercer.save(model, tmp_path / "model")
     limit = len(pickle.dumps(peer))
     assert (tmp_path / "model").stat().st_size <= limit
     assert len(pickle.dumps(model)) <= limit
+
+
+def test_several_certificates_are_stored_exactly(tmp_path):
+    """Also those that differ in their words, or have values that are not finite."""
+    found = NuSVC().fit(X, Y).certificates_
+    odd = replace(found[1], status="infeasible", primal=np.inf, gap=np.inf, eigenvalue=-1.0)
+    for given in (found, [found[0], odd, found[2]], [odd]):
+        stored = in_columns(given)
+        assert from_columns(stored) == given
+        assert len(stored) == 1 + (1 if given is found else len(given))
 
 
 @pytest.mark.parametrize(
@@ -411,8 +452,8 @@ def test_imputers_are_saved(fill, tmp_path):
         (lambda content: content[:60], "damaged or truncated"),
         (lambda content: content[:-9] + b"x" + content[-8:], "damaged or truncated"),
         (
-            lambda content: content.replace(b"model 3\n", b"model 4\n", 1),
-            r"newer version .*\(format 4",
+            lambda content: content.replace(b"model 4\n", b"model 5\n", 1),
+            r"newer version .*\(format 5",
         ),
     ],
 )

@@ -37,7 +37,7 @@ from mercer.objects.validation import count, stored_alike
 from mercer.solvers import Certificate
 from mercer.solvers.centring import centring, translated
 
-from .base import as_precise
+from .base import SINGLE, as_precise, is_single, rounded_within
 from .preimages import preimages, refuse_without_rows
 from .projected_gram import DENSE_UP_TO, FEW, ProjectedGram
 from .seeds import generator
@@ -48,6 +48,7 @@ PREIMAGES = ("learned", "fixed_point", "gradient")
 
 _NEGATIVE = 1e-5  # relative to the largest: a smaller negative eigenvalue is rounding
 _ZERO = 2e-12  # relative to the largest: a smaller eigenvalue is zero
+_ZERO_SINGLE = 2e-7  # the same for rows in single precision
 _ULPS = 8.0  # rounding of kernel values and of the decomposition, in units of the last place
 _PROVED = 5e-4  # relative gap of a certificate that says "optimal"
 # What `_derive` sets; pickles and files hold none of it.
@@ -155,7 +156,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     eigenvalues_ : array of shape (n_components_,)
         Eigenvalues of the centred kernel matrix, falling.
     eigenvectors_ : array of shape (n_samples, n_components_)
-        Its eigenvectors, of length 1; the largest absolute feature of a component is positive.
+        Its eigenvectors, of length 1; the largest absolute feature of a component is positive. Of
+        rows in single precision, rounded to the digits that features in single precision show;
+        eigenvalues below 2e-7 of the largest are zero then.
     eigenvalue_bounds_ : array of shape (n_components_, 2)
         Intervals that contain the exact eigenvalues, up to rounding. Of an indefinite kernel: each
         contains some eigenvalue.
@@ -256,7 +259,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         found = self._decompose(matrix)
         trace = matrix.trace()
         k = self._number(found.values, found, trace)
-        values = self._cleaned(found.values[:k], matrix.scale)
+        single = is_single(data.X)
+        values = self._cleaned(found.values[:k], matrix.scale, _ZERO_SINGLE if single else _ZERO)
         if self.n_components is None or self.remove_zero_eig:
             values = values[values != 0.0]
         k = len(values)
@@ -264,9 +268,15 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         root = matrix.root
         # Fit for the scores, which are sqrt(lambda) a / sqrt(w): their largest one is positive.
         scores = vectors if root is None else vectors / root[:, None]
-        largest = np.abs(scores).argmax(axis=0)
-        signs = np.where(scores[largest, np.arange(k)] < 0.0, -1.0, 1.0)
+        first = np.abs(scores).argmax(axis=0)
+        signs = np.where(scores[first, np.arange(k)] < 0.0, -1.0, 1.0)
         vectors = vectors * signs
+        if single:
+            # Kernel values are at most as long as the root of the largest eigenvalue, and are
+            # divided by the root of the vector's own.
+            largest = max(float(np.abs(values).max(initial=0.0)), 1e-300)
+            shares = np.where(values == 0.0, 1.0, np.abs(values) / largest)
+            vectors = rounded_within(vectors, SINGLE * np.sqrt(shares))
         total = float(data.n if data.weight is None else data.weight.sum())
 
         self.eigenvalues_, self.eigenvectors_ = values, vectors
@@ -487,13 +497,14 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         reached = np.cumsum(values) >= float(wanted) * trace * (1.0 - 1e-12)
         return int(reached.argmax()) + 1 if reached.any() else len(values)
 
-    def _cleaned(self, values: Array, scale: float) -> Array:
+    def _cleaned(self, values: Array, scale: float, share: float) -> Array:
         """Return eigenvalues with those that are rounding set to zero.
 
-        `scale`: the trace before functions were removed, of which little may be left.
+        `scale`: the trace before functions were removed, of which little may be left. `share`: of
+        the largest eigenvalue, below which others are rounding of the rows.
         """
         largest = float(np.abs(values).max(initial=0.0))
-        zero = max(_ZERO * largest, 4.0 * np.finfo(float).eps * scale)
+        zero = max(share * largest, 4.0 * np.finfo(float).eps * scale)
         values = np.where(np.abs(values) < zero, 0.0, values)
         if not self.allow_indefinite and values.min(initial=0.0) < -_NEGATIVE * largest:
             raise ValueError(
@@ -579,6 +590,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         K[np.diag_indices_from(K)] += ridge
         self.X_transformed_fit_ = self._scores
         self.dual_coef_: Array = scipy.linalg.solve(K, self.X_fit_, assume_a="pos")
+        if is_single(self.X_fit_):
+            errors = SINGLE * np.abs(self.X_fit_).max() / np.linalg.norm(K, axis=1).max()
+            self.dual_coef_ = rounded_within(self.dual_coef_, errors)
 
     # -- pickles and files --------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
 
@@ -52,9 +53,6 @@ class RelevantColumns(SelectorMixin, TransformerMixin, EstimatorParameters, Base
         def get_support(self, indices: bool = False) -> NDArray[Any]:
             """Return a mask of the columns, or their positions."""
 
-        def transform(self, X: Any) -> NDArray[Any]:
-            """Return the chosen columns."""
-
         def inverse_transform(self, X: Any) -> NDArray[Any]:
             """Return the chosen columns in their places, with zeros in the others."""
 
@@ -79,6 +77,14 @@ class RelevantColumns(SelectorMixin, TransformerMixin, EstimatorParameters, Base
         self.relevance_: NDArray[np.float64] = np.abs(weights).max(axis=1)
         self.ranking_ = np.argsort(-self.relevance_, kind="stable")
         return self
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Return the chosen columns."""
+        check_is_fitted(self)
+        rows = validated(self, X, reset=False, dtype=None, accept_sparse="csr")
+        frames = _get_output_config("transform", self)["dense"] != "default" and hasattr(X, "iloc")
+        chosen: NDArray[Any] = self._transform(X if frames else rows)  # frames keep their types
+        return chosen
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)

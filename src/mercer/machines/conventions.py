@@ -23,13 +23,13 @@ if MYPY:
         feature_names_in_: NDArray[Any]
 
         def __getattr__(self, name: str) -> Any:
-            """Return what is not stated here, such as ``set_fit_request``."""
+            """Return what is not stated here."""
 
-        def get_params(self, deep: bool = True) -> dict[str, Any]:
-            """Return the parameters by name."""
+        def set_fit_request(self, **routes: bool | str | None) -> Self:
+            """Choose which metadata a meta-estimator passes to ``fit``."""
 
-        def set_params(self, **params: Any) -> Any:
-            """Set parameters by name."""
+        set_partial_fit_request = set_predict_request = set_fit_request
+        set_transform_request = set_score_request = set_fit_request
 
         def __sklearn_tags__(self) -> Any: ...
         def __setstate__(self, state: dict[str, Any]) -> None: ...
@@ -81,7 +81,7 @@ if MYPY:
     class CallbackSupportMixin:
         """Adds callbacks of scikit-learn."""
 
-        def set_callbacks(self, *callbacks: Any) -> Any:
+        def set_callbacks(self, *callbacks: Any) -> Self:
             """Set the callbacks."""
 
 else:

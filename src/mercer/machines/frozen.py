@@ -16,7 +16,7 @@ import scipy.sparse as sp
 _LINEAR = "_linear"
 """The array behind poly_coef_."""
 
-_SPARSE = (sp.csr_matrix, sp.csr_array)
+_CSR = (sp.csr_matrix, sp.csr_array)
 
 
 def freeze(model: Any) -> None:
@@ -28,7 +28,7 @@ def freeze(model: Any) -> None:
             if value.flags.writeable:
                 model.__dict__[name] = view = value.view()
                 view.setflags(write=False)
-        elif isinstance(value, _SPARSE):
+        elif type(value) in _CSR:
             ordered = value.sorted_indices()  # which nothing can do later
             parts = (ordered.data, ordered.indices, ordered.indptr)
             model.__dict__[name] = type(value)(tuple(map(_read_only, parts)), shape=value.shape)

@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import assert_all_finite, check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from mercer.kernels import Kernel
 from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
 from mercer.objects.tables import are_vectors, is_frame, is_table
-from mercer.objects.validation import refuse_other_objects, take, with_columns
+from mercer.objects.validation import refuse_other_objects, take, validated
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 _FEW = 10_000
@@ -39,7 +38,7 @@ def check_training_objects(machine: Any, X: Any, kernel: Kernel) -> Any:
     X = kernel.validate(X)
     forget_columns(machine)
     if takes.columns:
-        validate_data(machine, X, reset=True, skip_check_array=True)
+        validated(machine, X, skip_check_array=True)
     elif getattr(X, "ndim", 0) == 2:
         machine.n_features_in_ = X.shape[1]
     return X
@@ -50,7 +49,7 @@ def check_objects(machine: Any, X: Any, kernel: Kernel) -> Any:
     takes = kernel.takes
     if not takes.pairwise and not are_vectors(takes, X):
         if takes.columns and is_table(X):
-            validate_data(machine, X, reset=False, skip_check_array=True)
+            validated(machine, X, reset=False, skip_check_array=True)
         X = kernel.validate(X)
         _check_columns(machine, X)
         return X
@@ -131,10 +130,9 @@ def _check_rows(machine: Any, X: Any, *, reset: bool, sparse: bool) -> Any:
     plain = plain_rows(machine, X, reset=reset)
     if plain is not None:
         return plain
-    owner = f"the kernel of {type(machine).__name__}"
-    refuse_other_objects(X, owner)
+    refuse_other_objects(X, f"the kernel of {type(machine).__name__}")
     try:
-        X = validate_data(
+        X = validated(
             machine,
             X,
             reset=reset,
@@ -143,9 +141,9 @@ def _check_rows(machine: Any, X: Any, *, reset: bool, sparse: bool) -> Any:
             accept_large_sparse=True,
         )
     except ValueError as error:
-        if not reset and "features as input" in str(error) and _needed_columns(machine):
+        if not reset and "features as input" in str(error):
             raise ValueError(f"{error}{_needed_columns(machine)}") from None
-        raise with_columns(error, X, owner) from None
+        raise
     if sp.issparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()

@@ -28,24 +28,35 @@ def unshuffled(raw: Any, size: int) -> bytes:
     return np.frombuffer(raw, dtype=np.uint8).reshape(size, -1).T.tobytes()
 
 
+_SAMPLE = 2**16  # bytes that tell whether sorted ones compress better
+
+
+def compressed(raw: bytes, size: int, level: int) -> tuple[bytes, int]:
+    """Return bytes of numbers by zlib, and the size by which they are sorted; 1: they are not.
+
+    Signs, exponents and digits of all numbers compress where they are sorted by their place,
+    numbers that occur again where they are not. `size`: of a number. `level`: effort of zlib.
+    """
+    some = raw[: _SAMPLE // size * size]
+    ways = {by: zlib.compress(shuffled(some, by), level) for by in (1, size)}
+    by = min(ways, key=lambda by: len(ways[by]))
+    return (ways[by] if len(some) == len(raw) else zlib.compress(shuffled(raw, by), level)), by
+
+
 _OVERHEAD = 40  # bytes that a packed array takes in a pickle beyond an array
 
 
 class PackedArray:
-    """An array of numbers, compressed.
+    """An array of numbers, compressed."""
 
-    `array`: what `unpacked` returns. `level`: effort of zlib.
-    """
-
-    def __init__(self, array: np.ndarray, level: int = 1) -> None:
+    def __init__(self, array: np.ndarray) -> None:
         self.dtype, self.shape = array.dtype.str, array.shape
-        self.content = zlib.compress(shuffled(array.tobytes(), array.itemsize), level)
+        level = 6 if array.nbytes <= _SAMPLE else 1  # where little time is at stake
+        self.content, self.by = compressed(array.tobytes(), array.itemsize, level)
 
     def unpacked(self) -> np.ndarray:
         """Return the array."""
-        dtype = np.dtype(self.dtype)
-        raw = unshuffled(zlib.decompress(self.content), dtype.itemsize)
-        return np.frombuffer(bytearray(raw), dtype=dtype).reshape(self.shape)
+        return _array(self.dtype, self.shape, zlib.decompress(self.content), self.by)
 
 
 _LARGE = 2**23  # bytes beyond which time counts for more than size
@@ -83,9 +94,9 @@ def restored_bits(value: np.ndarray, reference: np.ndarray) -> np.ndarray:
     return bits.view(np.float64)
 
 
-# Preset dictionary of `deflated`: names and values that fitted models have. Part of the format of
-# model files, so it never changes.
-_USUAL = b"""
+# Preset dictionaries of `deflated`: names and values that fitted models have. Parts of the formats
+# of model files, so they never change.
+USUAL_3 = b"""
 X_fit_ alpha eigenvalues_ eigenvectors_ expansion_ Expansion vectors coef intercept poly_coef
 float32 random_state scalar objects sparse csr_matrix csr_array set frozenset slice mapping
 Vocabulary nu epsilon
@@ -118,6 +129,32 @@ PackedArray content shape Linear Polynomial {"kernel":["RBF",{"gamma": {"tuple":
 "values":{"array":["<f4",[ "marks": "values":null}]},"edge":0.001}]},"_distinct":null}]}
 """
 
+USUAL = (
+    b"""
+{"mercer":"0.1.0","model":{"estimator":["Nystrom",{"kernel":"rbf","gamma":"scale","degree":3,
+"coef0":0.0,"n_components":100,"selection":"uniform","rank_tol":1e-14,"random_state":null,
+"landmark_indices_":"landmarks_":"normalization_":"n_components_":
+["KernelPCA",{"n_components":2,"kernel":"linear","gamma":null,"degree":3,"coef0":1,
+"kernel_params":null,"alpha":1.0,"fit_inverse_transform":false,"preimage":"learned",
+"eigen_solver":"auto","tol":1e-05,"max_iter":null,"iterated_power":"auto","remove_zero_eig":false,
+"random_state":null,"copy_X":true,"n_jobs":null,"center":true,"project_out":null,
+"allow_indefinite":false,"time_limit":null,"verbose":false,"n_features_in_":1,
+"_trained_on_sparse":false,"eigenvalues_":{"array":["<f8",[ "eigenvectors_":"total_variance_":
+"_root":null,"_total": "_offsets":{"array":["<f8",[1, "_point":null,"n_components_":
+"_n_left_out":0,"X_fit_":{"array":["<f4",[ "eigenvalue_bounds_":{"array":["<u8",[
+"certificate_":{"record":["Certificate",{"status":
+{"estimator":["KernelRidge",{"alpha":1.0,"kernel":"rbf","gamma":null,"degree":3,"coef0":1,
+"kernel_params":null,"fit_intercept":false,"solver":"auto","tol":1e-09,"max_iter":null,
+"time_limit":null,"verbose":false,"n_features_in_":1,"_trained_on_sparse":false,"_weight":null,
+"noise_variance_":1.0,"certificates_":{"tuple":[{"array":["<u8",[11,1],"C",0,
+,1]},["optimal","float64",null,"theorem",null,"estimate"]]},"solver_":"cholesky","n_iter_":1,
+"kernel_":{"kernel":["RBF",{"gamma":1.0}]},"dual_coef_":{"array":["<f8",[
+"intercept_":{"array":["<f8",["intercept_":0.0,"_kept":null,"support_vectors_":{"array":["<f8",[
+"_task_weights":{"array":["<f8",[
+""".replace(b"\n", b"")
+    + USUAL_3
+)
+
 
 def _in_pickles(attributes: str) -> bytes:
     """Return names of attributes and usual values, or how any starts, as pickles hold them."""
@@ -132,40 +169,55 @@ def _opcode(value: str) -> bytes:
     if value[:1].isdigit():
         return b"G" + struct.pack(">d", float(value))
     starts = {"None": b"N", "False": b"\x89", "True": b"\x88", "float": b"G", "int": b"K"}
-    return starts.get(value, b"\x8c")
+    starts |= {"minus": b"J\xff\xff\xff\xff", "dict": b"}\x94"}
+    return starts.get(value, b"")  # a name follows
 
 
 # Preset dictionary of pickles, which the version that wrote them alone reads.
-_USUAL_IN_PICKLES = _USUAL + _in_pickles(
+_USUAL_IN_PICKLES = USUAL + _in_pickles(
     """
-    mercer.objects.compression _array numpy._core.multiarray scalar numpy dtype
-    mercer.kernels.vectors.rbf RBF gamma=float
+    kernel rbf gamma scale degree=3 coef0=0.0 probability=False class_weight=None
+    decision_function_shape ovr break_ties=False random_state=None multiclass ovo calibration free
+    shrinking=True tol=0.001 cache_size=200 verbose=False max_iter=minus fit_intercept=True lam=None
+    gap_tol=None time_limit=None warm_start=False n_jobs=None dtype auto solver n_features_in_=int
+    _trained_on_sparse=False classes_ mercer.objects.compression _array <i8 class_weight_ <f8
+    C_=1.0 _linear=None n_support_ <i4 intercept_ _precision float64 kernel_
+    mercer.kernels.vectors.rbf RBF support_ support_vectors_ dual_coef_ _linear_columns=None
+    shape_fit_=int _lazy=dict _support_price=1.0 _largest=1.0 _support_weight=None _task_weights
+    certificates_ <u8 optimal float64=None theorem=None estimate negative_curvature_=None
+    _squared_norms _intercept_ranges fit_status_=0 n_iter_ _record
+    mercer.machines.support_vector.training_record TrainingRecord n_total=int kept=None codes=None
+    excess BriefParts lengths values marks edge _distinct=None
+    numpy._core.multiarray scalar numpy dtype
+    n_components=int selection uniform rank_tol random_state=None landmark_indices_ landmarks_
+    eigenvalues_ normalization_ n_components_=int
     n_components=int kernel rbf gamma=None degree=3 coef0=1 kernel_params=None alpha=1.0
     fit_inverse_transform=False preimage learned eigen_solver auto tol=1e-5 max_iter=None
     iterated_power remove_zero_eig=False random_state=None copy_X=True n_jobs=None center=True
-    project_out=None allow_indefinite=False time_limit=None n_features_in_=int
+    project_out=None allow_indefinite=False time_limit=None verbose=False n_features_in_=int
     _trained_on_sparse=False eigenvalues_ eigenvectors_ total_variance_=float _root=None
     _total=float _offsets _point=None n_components_=int kernel_ _n_left_out=0 X_fit_
-    eigenvalue_bounds_ dual_coef_
+    eigenvalue_bounds_ certificate_ mercer.solvers.certificate Certificate status optimal
+    primal=float dual=float gap=float relative_gap=float kkt_violation=float n_iter=0
+    n_kernel_values=int seconds=float precision float64 assumes=None rounding=float
+    convexity theorem eigenvalue=None rounding_basis estimate widened=0.0 n_problems=1 dual_coef_
     alpha=1.0 kernel rbf gamma=None degree=3 coef0=1 kernel_params=None fit_intercept=False
     solver auto tol=1e-9 max_iter=None time_limit=None verbose=False n_features_in_=int
-    _trained_on_sparse=False _weight=None _lazy noise_variance_=1.0 certificates_
-    mercer.solvers.certificate Certificate status optimal primal=float dual=float gap=float
-    relative_gap=float kkt_violation=float n_iter=0 n_kernel_values=int seconds=float
-    precision float64 assumes=None rounding=float convexity theorem eigenvalue=None
-    rounding_basis estimate widened=0.0 n_problems=1 certificate_ solver_ cholesky
-    n_iter_=1 kernel_ dual_coef_ intercept_=0.0 _kept=None support_vectors_
+    _trained_on_sparse=False _weight=None _lazy=dict noise_variance_=1.0 certificates_
+    mercer.objects.compression _array <u8 optimal float64=None theorem=None estimate solver_
+    cholesky n_iter_=1 kernel_ mercer.kernels.vectors.rbf RBF dual_coef_ intercept_=0.0 _kept=None
+    support_vectors_
     """
 )
 
 
-def deflated(raw: bytes, usual: bytes = _USUAL) -> bytes:
+def deflated(raw: bytes, usual: bytes = USUAL) -> bytes:
     """Return the text of a model, compressed."""
     packer = zlib.compressobj(9, zdict=usual)
     return packer.compress(raw) + packer.flush()
 
 
-def inflated(stored: Any, most: int = 0, usual: bytes = _USUAL) -> bytes:
+def inflated(stored: Any, most: int = 0, usual: bytes = USUAL) -> bytes:
     """Return what `deflated` was given, at most so many bytes; 0 stands for all."""
     return zlib.decompressobj(zdict=usual).decompress(stored, most)
 
@@ -184,6 +236,7 @@ class _Pickler(pickle.Pickler):
         super().__init__(buffer, pickle.HIGHEST_PROTOCOL)
         self.arrays: list[Any] = []
         self._places: dict[Any, int] = {}
+        self._known: dict[bytes, bytes] = {}
 
     def persistent_id(self, value: Any) -> int | None:
         if type(value) is not np.ndarray or value.nbytes <= _SMALL or not value.flags.c_contiguous:
@@ -202,9 +255,10 @@ class _Pickler(pickle.Pickler):
         raw = value.tobytes()
         by_place = shuffled(raw, value.itemsize)
         # Beside the rest of the state signs and exponents compress better than alone.
-        if len(zlib.compress(raw, 1)) + _ALONE <= len(zlib.compress(by_place, 1)):
-            return _array, (value.dtype.str, value.shape, raw)
-        return _array, (value.dtype.str, value.shape, by_place, value.itemsize)
+        plainly = len(zlib.compress(raw, 1)) + _ALONE <= len(zlib.compress(by_place, 1))
+        raw = raw if plainly else by_place
+        raw = self._known.setdefault(raw, raw)  # equal bytes are written once
+        return _array, (value.dtype.str, value.shape, raw, 1 if plainly else value.itemsize)
 
 
 class _Unpickler(pickle.Unpickler):
@@ -218,7 +272,7 @@ class _Unpickler(pickle.Unpickler):
         return self._arrays[place]
 
 
-def _array(dtype: str, shape: tuple[int, ...], raw: bytes, by: int = 1) -> np.ndarray:
+def _array(dtype: str, shape: tuple[int, ...], raw: bytes, by: int) -> np.ndarray:
     return np.frombuffer(bytearray(unshuffled(raw, by)), dtype=dtype).reshape(shape)
 
 
@@ -243,6 +297,9 @@ def unpacked_state(state: dict[str, Any]) -> dict[str, Any]:
     return whole | state
 
 
+_OWN = ("mercer.", "sklearn.gaussian_process.kernels")  # classes that parts of models have
+
+
 def _is_plain(value: Any) -> bool:
     if value is None or type(value) in (bool, int, float):
         return True
@@ -254,10 +311,10 @@ def _is_plain(value: Any) -> bool:
         return value.dtype.kind in "biuf" or (value.dtype.kind == "U" and value.nbytes <= _SMALL)
     if isinstance(value, sp.csr_matrix | sp.csr_array):
         return value.dtype.kind in "biuf"
-    if type(value) in (list, tuple):
+    if type(value) in (list, tuple, frozenset):
         return len(value) <= _SMALL and all(map(_is_plain, value))
     if type(value) is dict:
         return all(map(_is_plain, value)) and all(map(_is_plain, value.values()))
-    if type(value).__module__.startswith("mercer.") and hasattr(value, "__dict__"):
+    if type(value).__module__.startswith(_OWN) and hasattr(value, "__dict__"):
         return _is_plain(value.__getstate__())
     return False

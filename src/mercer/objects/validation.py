@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from .callers import warn_caller
 from .rows import canonical_rows
 
 
@@ -275,15 +276,42 @@ def is_missing(value: Any) -> bool:
         return False
 
 
-def validated(estimator: Any, X: Any, *args: Any, **settings: Any) -> Any:
-    """Return what `validate_data` of scikit-learn does; errors name the columns."""
-    from sklearn.utils.validation import validate_data
+def validated(estimator: Any, X: Any, *args: Any, reset: bool = True, **settings: Any) -> Any:
+    """Return what `validate_data` of scikit-learn does; errors name the columns.
+
+    Warnings on missing and unexpected feature names point at the line of the caller.
+    """
+    from sklearn.utils.validation import _check_n_features, check_array, validate_data
 
     try:
-        return validate_data(estimator, X, *args, **settings)
+        if reset or not _warned_of_names(estimator, X):
+            return validate_data(estimator, X, *args, reset=reset, **settings)
+        # What is left of `validate_data`, which would warn again, at a line of its own.
+        if not settings.pop("skip_check_array", False):
+            rows = check_array(X, input_name="X", estimator=estimator, **settings)
+        else:
+            rows = X
+        if settings.get("ensure_2d", True):
+            _check_n_features(estimator, X, reset=False)
+        return rows
     except ValueError as error:
         owner = f"the kernel of {type(estimator).__name__}" if hasattr(estimator, "kernel") else ""
         raise with_columns(error, X, owner) from None
+
+
+def _warned_of_names(estimator: Any, X: Any) -> bool:
+    """Warn where only one of the fit and `X` has feature names; return whether that is so."""
+    from sklearn.utils.validation import _get_feature_names
+
+    named, fitted = _get_feature_names(X) is not None, hasattr(estimator, "feature_names_in_")
+    name = type(estimator).__name__
+    if named and not fitted:
+        warn_caller(f"X has feature names, but {name} was fitted without feature names")
+    if fitted and not named:
+        warn_caller(
+            f"X does not have valid feature names, but {name} was fitted with feature names"
+        )
+    return named != fitted
 
 
 def with_columns(error: ValueError, X: Any, owner: str) -> ValueError:

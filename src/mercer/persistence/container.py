@@ -1,9 +1,10 @@
 r"""The container of a model file: a line of text, a checksum, a JSON document and arrays.
 
-    mercer model 3\n | SHA-256 of the rest | two lengths | document | arrays
+    mercer model 4\n | SHA-256 of the rest | two lengths | document | arrays
 
 The lengths are those of the document as it is stored and of its text; where they differ it is
-compressed (formats 1 and 2: one length, never compressed). The document refers to the arrays by
+compressed (formats 1 and 2: one length, never compressed), with a preset dictionary that format 4
+extended. The document refers to the arrays by
 their position. An array is stored as it lies in memory, or compressed where that makes it smaller,
 with its bytes sorted by their place in a number since format 2. What is compressed may be at most
 `MOST_INFLATION` times as large as what is stored, so that reading a file takes memory in proportion
@@ -17,16 +18,17 @@ import json
 import math
 import zlib
 from collections.abc import Callable
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from mercer.objects.compression import deflated, inflated, shuffled, unshuffled
+from mercer.objects.compression import USUAL, USUAL_3, compressed, deflated, inflated, unshuffled
 from mercer.storage import DamagedFileError
 
 MAGIC = b"mercer model "
-FORMAT = 3
+FORMAT = 4
 MOST_INFLATION = 50
 _NUMBERS = "biuf"  # kinds of entries that are stored as they lie in memory
 _DIGEST = 32
@@ -58,13 +60,10 @@ class Blobs:
         Returns where, and by which number of bytes they are sorted; 1: they are not. Zeros after
         what zlib wrote, which readers ignore, keep to `MOST_INFLATION`.
         """
-        ways = {
-            n: stored
-            for n in (1, size)
-            if len(stored := zlib.compress(shuffled(raw, n), 6)) < len(raw)
-        }
-        size = min(ways, key=lambda n: len(ways[n]), default=1)
-        stored = ways.get(size, raw).ljust(-(-len(raw) // MOST_INFLATION), b"\0")
+        stored, size = compressed(raw, size, 6)
+        if len(stored) >= len(raw):
+            stored, size = raw, 1
+        stored = stored.ljust(-(-len(raw) // MOST_INFLATION), b"\0")
         self.parts.append(stored)
         begin, self._end = self._end, self._end + len(stored)
         return begin, self._end, size
@@ -79,11 +78,12 @@ class Arrays:
     def get(self, description: Any) -> np.ndarray:
         """Return an array, from what the document says about it."""
         code, shape, order, begin, end, *sorted_by = description
-        dtype = np.dtype(str(code))
-        if dtype.kind not in _NUMBERS or order not in ("C", "F"):
-            raise ValueError(f"an array of type {code!r}")
-        if not all(type(n) is int and n >= 0 for n in (*shape, begin, end)):
-            raise ValueError("a shape that is none")
+        dtype, native = _number_types(code)
+        if order not in ("C", "F"):
+            raise ValueError(f"an array in the order {order!r}")
+        for n in (*shape, begin, end):
+            if type(n) is not int or n < 0:
+                raise ValueError("a shape that is none")
         if not begin <= end <= len(self._content):
             raise ValueError("an array beyond the end of the file")
         stored = self._content[begin:end]
@@ -93,8 +93,17 @@ class Arrays:
             if sorted_by and sorted_by[0] != 1:
                 stored = memoryview(unshuffled(stored, int(sorted_by[0])))
         # A copy, of the native byte order, that belongs to nobody else.
-        array = np.frombuffer(stored, dtype=dtype).astype(dtype.newbyteorder("="))
-        return array.reshape(shape, order=order)
+        array = np.frombuffer(stored, dtype=dtype).astype(native)
+        return array if len(shape) == 1 else array.reshape(shape, order=order)
+
+
+@lru_cache(64)
+def _number_types(code: str) -> tuple[np.dtype[Any], np.dtype[Any]]:
+    """Return a type of numbers as it is stored and in the native byte order."""
+    dtype = np.dtype(str(code))
+    if dtype.kind not in _NUMBERS:
+        raise ValueError(f"an array of type {code!r}")
+    return dtype, dtype.newbyteorder("=")
 
 
 def packed(document: Any, blobs: Blobs) -> bytes:
@@ -108,7 +117,7 @@ def packed(document: Any, blobs: Blobs) -> bytes:
     return MAGIC + str(FORMAT).encode() + b"\n" + hashlib.sha256(payload).digest() + payload
 
 
-def unpacked(content: bytes, path: Path) -> tuple[Any, Arrays]:
+def unpacked(content: bytes, path: str | Path) -> tuple[Any, Arrays]:
     """Return the document of a file and its arrays; refuse a file that is not whole."""
     first, newline, _ = content[:40].partition(b"\n")
     number = first[len(MAGIC) :]
@@ -133,8 +142,9 @@ def unpacked(content: bytes, path: Path) -> tuple[Any, Arrays]:
     text = bytes(payload[start:end])
     if start > _LENGTH:
         size = int.from_bytes(payload[_LENGTH:start], "little")
-        text = text if size == len(text) else _whole(text, size, inflated)
-    return json.loads(text), Arrays(payload[end:])
+        usual = USUAL_3 if int(number) == 3 else USUAL
+        text = text if size == len(text) else _whole(text, size, partial(inflated, usual=usual))
+    return json.loads(text.decode()), Arrays(payload[end:])
 
 
 def _whole(stored: Any, size: int, inflate: Callable[[Any, int], bytes]) -> bytes:

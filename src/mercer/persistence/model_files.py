@@ -77,11 +77,11 @@ def load(path: str | Path) -> Any:
     >>> mercer.load("model.mercer").predict([[0.9]])
     array([1])
     """
-    path = Path(path)
-    return read(path.read_bytes(), path)
+    with open(path, "rb") as file:
+        return read(file.read(), path)
 
 
-def read(content: bytes, path: Path) -> Any:
+def read(content: bytes, path: str | Path) -> Any:
     """Return the model that the content of a file holds; `path` is named in errors."""
     try:
         document, arrays = unpacked(content, path)

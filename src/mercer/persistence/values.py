@@ -151,12 +151,10 @@ class Reader:
 
     def value(self, value: Any) -> Any:
         """Return the value that a part of the document stands for."""
-        if isinstance(value, list):
-            return self._items(value)
-        if isinstance(value, dict):
+        if type(value) is dict:
             ((kind, content),) = value.items()
             return self._makers[kind](content)
-        return value
+        return self._items(value) if type(value) is list else value
 
     def estimator(self, value: dict[str, Any]) -> Any:
         """Return the estimator or pipeline that a document stands for."""
@@ -181,7 +179,10 @@ class Reader:
         return [self.value(item) for item in items]
 
     def _attributes(self, attributes: dict[str, Any]) -> dict[str, Any]:
-        return {str(name): self.value(value) for name, value in attributes.items()}
+        return {
+            name: self.value(value) if type(value) in (dict, list) else value
+            for name, value in attributes.items()
+        }
 
     def _objects(self, content: Any) -> np.ndarray:
         code, shape, entries = content

@@ -92,6 +92,15 @@ class _SharedSearch(_search.BaseSearchCV):
         def score_samples(self, X: Any) -> NDArray[np.float64]:
             """Return the scores of single rows."""
 
+        def transform(self, X: Any) -> NDArray[Any]:
+            """Return the features of the best estimator."""
+
+        def inverse_transform(self, X: Any) -> NDArray[Any]:
+            """Return the pre-images of the best estimator."""
+
+        def set_callbacks(self, *callbacks: Any) -> Self:
+            """Set the callbacks."""
+
         def score(self, X: Any, y: Any = None, **params: Any) -> float:
             """Return the score of the best estimator."""
 

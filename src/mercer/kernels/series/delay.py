@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -54,6 +54,14 @@ class DelayEmbedding(TransformerMixin, EstimatorParameters, BaseEstimator):
     """
 
     n_features_in_: int
+
+    if TYPE_CHECKING:  # the types of scikit-learn's methods, which it does not state
+
+        def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+            """Return the vectors of a series."""
+
+        def set_output(self, *, transform: Any = None) -> Self:
+            """Choose arrays or frames."""
 
     def __init__(self, dimension: int = 3, delay: int = 1, incomplete: str = "repeat") -> None:
         self.dimension = dimension

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from mercer.kernels import Kernel
 from mercer.numerics.blas import threads_for
 from mercer.objects.validation import take
 from mercer.solvers import Certificate
@@ -260,7 +261,7 @@ class GaussianProcessClassifier(ClassifierMixin, ProcessEstimator):
         return interrupted
 
     @property
-    def kernel_(self) -> Any:
+    def kernel_(self) -> Kernel | list[Kernel] | Any:
         """The kernel, or the kernels of several binary problems."""
         if "problems_" not in self.__dict__:
             raise AttributeError("kernel_ is known after a fit.")

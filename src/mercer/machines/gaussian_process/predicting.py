@@ -38,6 +38,7 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
     n_targets: int | None = None
     basis: Any = None
     y_train_: Array
+    kernel_: Kernel | Any  # of mercer, or of scikit-learn
     _posterior: Any
     _covariance: Covariance
     _lazy: dict[str, Any]

@@ -13,6 +13,7 @@ from mercer.gram import Gram
 from mercer.numerics.blas import product
 from mercer.objects.parameters import declared
 from mercer.solvers import Certificate
+from mercer.solvers.certificate import of_several
 
 from ..errors import ParameterError
 from ..estimator import TrainingData
@@ -174,7 +175,8 @@ class KernelRidgeCV(RidgeRegressor):
             coef[:, t] = solution.coef[:, 0]
             if basis is not None:
                 intercept[t] = solution.basis_coef[0, 0]
-        self.certificates_, self.certificate_ = proofs, Certificate.combine(proofs)
+        self.certificates_ = of_several(proofs)
+        self.certificate_ = Certificate.combine(self.certificates_)
         self.solver_, self.n_iter_ = "eigh", 1
         self._keep_choice(candidates, best, shown, freedom, errors, per_target)
         return coef, intercept

@@ -469,7 +469,7 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
 def _refuse_misfits(model: Any) -> None:
     """Raise if the arrays that a model predicts with do not fit together."""
     n, coef, vectors = len(model.support_), model.dual_coef_, model.support_vectors_
-    fits = coef.ndim == 2 and coef.shape[1] == n == int(np.sum(model.n_support_))
+    fits = coef.ndim == 2 and coef.shape[1] == n == int(model.n_support_.sum())
     if not model.kernel_.pairwise:
         columns = getattr(vectors, "shape", (n,))[1:]
         known = getattr(model, "n_features_in_", None)

@@ -30,7 +30,7 @@ from mercer.objects.compression import (
 )
 from mercer.solvers import Certificate, Settings, Solution
 from mercer.solvers.centring import Centring
-from mercer.solvers.certificate import GAP_LIMIT, STATUSES
+from mercer.solvers.certificate import GAP_LIMIT, STATUSES, few_digits
 from mercer.solvers.class_pairs import ClassPairs, PairsOfClasses, PairSolutions, pair_position
 from mercer.solvers.rounding import UNIT
 
@@ -207,14 +207,12 @@ class PairFitting(Fitting):
             return np.zeros(len(pairs.intercept))
         return pair_shifts(moved, pairs.coef, _blocks(pairs.ends), pairs.order)
 
-    def alpha_shares(self) -> Array:
-        """Return sum_i |beta_i| / sum_i s_i of every problem."""
+    def task_weights(self) -> Array:
+        """Return sum_i s_i of every problem."""
         pairs = self.pairs
         of_class = np.add.reduceat(self.weight[pairs.order], self.posed.begins)
-        sums = np.add.reduceat(pairs.coef, self.posed.begins, axis=1)
         i, j = pair_indices(len(pairs.ends))
-        # The coefficients of a class have one sign.
-        return (np.abs(sums[j - 1, i]) + np.abs(sums[i, j])) / (of_class[i] + of_class[j])
+        return np.asarray(of_class[i] + of_class[j])
 
 
 def posed(
@@ -378,9 +376,7 @@ class PairCertificates(Sequence[Certificate]):
     def __init__(self, pairs: PairSolutions) -> None:
         names = ("primal", "dual", "terms", "rounding", "violation", "n_iter", "ended")
         self._columns = dict(zip(names, attrgetter(*names)(pairs), strict=True))
-        # A bound, so upwards; half of the digits compress.
-        single = self._columns["rounding"].astype(np.float32)
-        self._columns["rounding"] = np.nextafter(single, np.float32(np.inf)).astype(np.float64)
+        self._columns["rounding"] = few_digits(pairs.rounding)
         self._statuses = pairs.statuses
         self._seconds, self._n_kernel_values = pairs.seconds, pairs.n_kernel_values
 

@@ -16,6 +16,7 @@ from mercer.objects.arrays import Array
 from mercer.objects.compression import differing_bits, restored_bits
 from mercer.objects.validation import take
 from mercer.solvers import Certificate
+from mercer.solvers.certificate import from_columns, in_columns
 
 from ..named_weights import NamedWeights
 from .repetition import first_of_each, sums_of_each
@@ -183,18 +184,20 @@ class FittedAttributes(NamedWeights):
             state["_intercept_ranges"] = np.stack(
                 [differing_bits(low, intercept), differing_bits(high, 2 * intercept - low)]
             )
-            if hasattr(state["certificates_"], "brief"):
-                state["certificates_"] = state["certificates_"].brief()
+            found = state["certificates_"]
+            state["certificates_"] = found.brief() if hasattr(found, "brief") else in_columns(found)
         return state
 
     def _restored(self) -> None:
         if self.__dict__.get("support_", ...) is None:
             self.support_ = self._record.with_coefficient().astype(np.int32)
+        if "certificates_" in self.__dict__:
+            self.certificates_ = from_columns(self.certificates_)
         ranges = self.__dict__.get("_intercept_ranges")
         if ranges is not None and ranges.dtype == np.uint64:  # not in files of formats 1 and 2
             low = restored_bits(ranges[0], self.intercept_)
             high = restored_bits(ranges[1], 2 * self.intercept_ - low)
-            self._intercept_ranges = np.stack([low, high], axis=1)
+            self._intercept_ranges = np.array([low, high]).T
         super()._restored()  # type: ignore[misc]
 
     # -- machinery --------------------------------------------------------------------------

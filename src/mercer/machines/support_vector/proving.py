@@ -32,7 +32,7 @@ from mercer.kernels import Definiteness, FromFunction, Kernel
 from mercer.objects.arrays import Array
 from mercer.solvers import Certificate, Settings
 from mercer.solvers.centring import Centring
-from mercer.solvers.certificate import GAP_LIMIT, SOLVER_VALUES
+from mercer.solvers.certificate import GAP_LIMIT, SOLVER_VALUES, of_several
 from mercer.solvers.curvature import Curvature, look_for_negative_curvature
 from mercer.solvers.feasibility import balanced
 from mercer.solvers.rounding import ValueErrors, estimated, largest_square, value_sizes
@@ -222,10 +222,9 @@ class Fitting:
         """Numbers r_i with |k(x_i, x_j)| <= r_i r_j."""
         return value_sizes(self.gram)
 
-    def alpha_shares(self) -> Array:
-        """Return sum_i |beta_i| / sum_i s_i of every task."""
-        models = zip(self.tasks, self.coefs(), strict=True)
-        return np.array([float(np.abs(c).sum()) / float(t.weight.sum()) for t, c in models])
+    def task_weights(self) -> Array:
+        """Return sum_i s_i of every task."""
+        return np.array([float(task.weight.sum()) for task in self.tasks])
 
     @cached_property
     def largest(self) -> float:
@@ -551,7 +550,7 @@ def certificates(
                 widened=proof.values.widened,
             )
         )
-    return result
+    return of_several(result)
 
 
 def convexity_of(fitting: Fitting) -> tuple[str, float | None]:

@@ -96,15 +96,22 @@ class SVC(KernelClassifier):
         return Hinge()
 
     def _keep_more(self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None) -> None:
-        self._alpha_shares = fitting.alpha_shares()
+        self._task_weights = fitting.task_weights()
 
     @property
     def nu_(self) -> float | NDArray[np.float64]:
         """The nu with which :class:`NuSVC` gives the same machine: sum_i alpha_i / (C W)."""
-        shares = self._fitted("_alpha_shares")
+        weights = self._fitted("_task_weights")
         if self.penalty_norm != 1 or self.C2 is not None or not np.isfinite(self.C_):
             raise AttributeError("nu_ is defined for a linear price of the slack and a finite C.")
-        return self._per_problem(shares / self.C_)
+        return self._per_problem(np.abs(self._problem_coef()).sum(axis=1) / (weights * self.C_))
+
+    def _restored(self) -> None:
+        super()._restored()
+        shares = self.__dict__.pop("_alpha_shares", None)
+        if shares is not None:  # in files of formats 1 to 3
+            with np.errstate(invalid="ignore"):
+                self._task_weights = np.abs(self._problem_coef()).sum(axis=1) / shares
 
     def _refit_parameters(self) -> dict[str, Any]:
         weights = dict(zip(self.classes_.tolist(), self.class_weight_.tolist(), strict=True))
