@@ -16,7 +16,7 @@ from .errors import ParameterError
 
 def check_positive(name: str, value: Any, *, infinite: bool = False) -> float:
     """Return `value` as a float if it is a number > 0, finite unless `infinite` is allowed."""
-    number = value if type(value) is float else _real(name, value)
+    number = float(value) if type(value) in (float, int) else _real(name, value)
     if not (number > 0.0 and (infinite or number < math.inf)):
         kind = "a number > 0 (inf is allowed)" if infinite else "a finite number > 0"
         raise ParameterError(f"{name} must be {kind}; got {value!r}.")

@@ -254,7 +254,8 @@ def _settings(
         settings = replace(given, callback=callback)
     else:
         settings = settings_for(machine, callback)
-        settings.time_limit = machine._time_for_fit()
+        if settings.time_limit is not None:
+            settings.time_limit = machine._time_for_fit()
     if settings.time_limit is None:
         return settings
     # What comes after the solver reads the rows about as often as what came before it.
