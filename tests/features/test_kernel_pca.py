@@ -227,6 +227,7 @@ def test_rows_in_single_precision_lose_no_digits_of_features(d):
         rtol=0,
         atol=atol * np.abs(rows).max(),
     )
+    np.testing.assert_allclose(np.linalg.norm(single.eigenvectors_, axis=0), 1.0, rtol=2 * atol)
     assert not (single.eigenvectors_.view(np.uint64) & 0xFFF).any()  # digits that are not stored
     assert (exact.eigenvectors_.view(np.uint64) & 0xFFF).any()
 

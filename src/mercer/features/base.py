@@ -112,6 +112,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEs
 
 
 SINGLE = float(np.finfo(np.float32).eps)
+"""Rounding of features in single precision, relative to their length."""
 
 
 def is_single(X: Any) -> bool:

@@ -273,10 +273,11 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         vectors = vectors * signs
         if single:
             # Kernel values are at most as long as the root of the largest eigenvalue, and are
-            # divided by the root of the vector's own.
+            # divided by the root of the vector's own; its length is to stay 1 as well.
             largest = max(float(np.abs(values).max(initial=0.0)), 1e-300)
             shares = np.where(values == 0.0, 1.0, np.abs(values) / largest)
-            vectors = rounded_within(vectors, SINGLE * np.sqrt(shares))
+            errors = SINGLE * np.minimum(np.sqrt(shares), 4.0 / math.sqrt(data.n))
+            vectors = rounded_within(vectors, errors)
         total = float(data.n if data.weight is None else data.weight.sum())
 
         self.eigenvalues_, self.eigenvectors_ = values, vectors
@@ -591,7 +592,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         self.X_transformed_fit_ = self._scores
         self.dual_coef_: Array = scipy.linalg.solve(K, self.X_fit_, assume_a="pos")
         if is_single(self.X_fit_):
-            errors = SINGLE * np.abs(self.X_fit_).max() / np.linalg.norm(K, axis=1).max()
+            size = max(float(np.abs(self.X_fit_).max()), 1e-300)
+            errors = SINGLE * size / np.linalg.norm(K, axis=1).max()
             self.dual_coef_ = rounded_within(self.dual_coef_, errors)
 
     # -- pickles and files --------------------------------------------------------------------
