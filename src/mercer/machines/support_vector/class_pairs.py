@@ -376,7 +376,6 @@ class PairCertificates(Sequence[Certificate]):
     def __init__(self, pairs: PairSolutions) -> None:
         names = ("primal", "dual", "terms", "rounding", "violation", "n_iter", "ended")
         self._columns = dict(zip(names, attrgetter(*names)(pairs), strict=True))
-        self._columns["rounding"] = few_digits(pairs.rounding)
         self._statuses = pairs.statuses
         self._seconds, self._n_kernel_values = pairs.seconds, pairs.n_kernel_values
 
@@ -385,8 +384,13 @@ class PairCertificates(Sequence[Certificate]):
         found = copy(self)
         primal = self._columns["primal"]
         near = {name: differing_bits(self._columns[name], primal) for name in _NEAR_PRIMAL}
-        found._columns = self._columns | near
+        found._columns = self._columns | near | {"rounding": self._rounding}
         return found
+
+    @property
+    def _rounding(self) -> Array:
+        """Bounds on rounding, with the digits that are stored."""
+        return np.asarray(few_digits(self._columns["rounding"]))
 
     def _restored(self) -> None:
         primal = self._columns["primal"]
@@ -427,7 +431,7 @@ class PairCertificates(Sequence[Certificate]):
             n_kernel_values=self._n_kernel_values // len(self),
             seconds=self._seconds / len(self),
             precision="float64",
-            rounding=min(row["rounding"], gap),
+            rounding=min(float(few_digits(row["rounding"])), gap),
         )
 
     @property
@@ -452,6 +456,6 @@ class PairCertificates(Sequence[Certificate]):
             n_kernel_values=int(self._n_kernel_values),
             seconds=float(self._seconds),
             precision="float64",
-            rounding=float(np.minimum(c["rounding"], gap).sum()),
+            rounding=float(np.minimum(self._rounding, gap).sum()),
             n_problems=len(c["ended"]),
         )
