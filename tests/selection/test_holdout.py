@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import make_pipeline
@@ -78,12 +79,40 @@ def test_selected_risk_is_optimistic_and_the_third_part_is_not():
         chosen.append(search.risk_valid_)
         third.append(search.risk_test_)
         covered += search.risk_interval_[0] <= 0.5 <= search.risk_interval_[1]
-        assert search.risk_bound_ == pytest.approx(
-            search.risk_valid_ + np.sqrt(np.log(25 / 0.05) / 100)
-        )
+        # The largest risk at which so few errors of 50 are not less likely than delta / 25.
+        errors = round(50 * search.risk_valid_)
+        assert binom.cdf(errors, 50, search.risk_bound_) == pytest.approx(0.05 / 25)
+        assert search.risk_bound_ < search.risk_valid_ + np.sqrt(np.log(25 / 0.05) / 100)
     assert np.mean(chosen) < 0.42
     assert np.mean(third) == pytest.approx(0.5, abs=4 * 0.5 / np.sqrt(30 * 50))
     assert covered >= 0.95 * 30
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_intervals_of_error_rates_stay_between_0_and_1(label):
+    machine, y = DummyClassifier(strategy="constant"), np.ones(100, dtype=int)
+    y[0] = 0
+    search = HoldoutSearchCV(machine, {"constant": [label]}, random_state=1, n_jobs=1)
+    low, high = search.fit(np.zeros((100, 1)), y).risk_interval_
+    assert len(search.valid_rows_) == 25
+    assert search.risk_valid_ == 1.0 - label
+    reach = 1.0 - 0.025 ** (1 / 25)  # of Clopper and Pearson's interval for no error
+    assert (low, high) == pytest.approx((0.0, reach) if label else (1.0 - reach, 1.0))
+
+
+@pytest.mark.spec("SM-7.05")
+def test_intervals_of_costs_of_a_known_range_are_those_of_hoeffding():
+    machine, y = DummyClassifier(strategy="constant", constant=1), np.arange(80) % 2
+    grid = {"random_state": [0, 1]}
+    search = HoldoutSearchCV(
+        machine, grid, cost=lambda y, p: 2.0 * (y != p), cost_range=2.0, random_state=0, n_jobs=1
+    )
+    with pytest.warns(ValidationSetWarning, match="between 0.338 and 1.66"):
+        search.fit(np.zeros((80, 1)), y)
+    assert search.risk_interval_ == pytest.approx(
+        tuple(1.0 + 2.0 * np.array([-1, 1]) * np.sqrt(np.log(2 * 2 / 0.05) / 40))
+    )
+    assert search.risk_bound_ == pytest.approx(1.0 + 2.0 * np.sqrt(np.log(2 / 0.05) / 40))
 
 
 @pytest.mark.spec("SM-7.03", "HO-65")

@@ -34,10 +34,10 @@ def _absolute(y: Any, predicted: Any) -> Array:
     return np.abs(np.asarray(y, dtype=np.float64) - predicted)
 
 
-_NAMED: dict[str, tuple[Callable[[Any, Any], Array], float]] = {
-    "zero_one": (_zero_one, 1.0),
-    "squared": (_squared, np.inf),
-    "absolute": (_absolute, np.inf),
+_NAMED: dict[str, Callable[[Any, Any], Array]] = {
+    "zero_one": _zero_one,
+    "squared": _squared,
+    "absolute": _absolute,
 }
 
 
@@ -52,15 +52,19 @@ def require_estimator(estimator: Any) -> None:
 
 @dataclass(frozen=True)
 class Cost:
-    """A cost function with the range of its values.
+    """A cost function.
 
     `function(y, response)`: one cost for each row. `of_values`: whether the response is the
-    decision function of a classifier. `width`: length of the interval that holds all costs.
+    decision function of a classifier.
     """
 
     function: Callable[[Any, Any], Any]
     of_values: bool
-    width: float
+
+    @property
+    def counts_errors(self) -> bool:
+        """Whether costs are 0 or 1."""
+        return self.function is _zero_one
 
     @classmethod
     def of(cls, cost: Any, estimator: Any) -> Cost:
@@ -75,13 +79,12 @@ class Cost:
                     f"cost must be one of {names}, a loss of mercer.losses or a function of y and "
                     f"predictions; got {cost!r}."
                 )
-            function, width = _NAMED[cost]
-            return cls(function, False, width)
+            return cls(_NAMED[cost], False)
         if isinstance(cost, Loss):
-            return cls(cost.value, is_classifier(estimator), np.inf)
+            return cls(cost.value, is_classifier(estimator))
         if not callable(cost):
             raise TypeError(f"cost must be a name, a loss or a function; got {cost!r}.")
-        return cls(cost, False, np.inf)
+        return cls(cost, False)
 
     def each(self, model: Any, X: Any, y: Any) -> Array:
         """Return the cost of every row for a fitted model."""

@@ -8,6 +8,9 @@ for all candidates at once,
 
     |R[f] - R_valid[f]| <= w sqrt(ln(2 N / delta) / (2 m_valid)),
      R[f] <= R_valid[f]  + w sqrt(ln(N / delta) / (2 m_valid)).
+
+The number of errors of a classifier is binomial, so that its quantiles give shorter intervals
+within [0, 1] (C. Clopper, E. Pearson, Biometrika 26, 1934), at the level delta / N.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import binomtest
 from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state, indexable
 from sklearn.utils.metaestimators import _safe_split
@@ -179,11 +183,17 @@ def check_share(name: str, value: Any, *, zero: bool = False) -> float:
     return float(value)
 
 
-def selection_deviation(n_candidates: int, n_valid: int, delta: float, sided: int = 2) -> float:
-    """Return by how much risks of candidates and means of n_valid costs in [0, 1] may differ.
+def risk_interval(
+    risk: float, n_valid: int, level: float, width: float | None, sided: int = 2
+) -> tuple[float, float]:
+    """Return an interval that holds the risk with probability 1 - level; see the module's head.
 
-    Hoeffding's inequality and the union bound over the candidates; `sided` = 1: from above only.
+    `risk`: the mean of n_valid costs in an interval of length `width`; None: costs 0 and 1.
+    `sided` = 1: all of `level` is spent on the upper end.
     """
-    if not 0.0 < delta < 1.0:
-        raise ValueError(f"delta must lie strictly between 0 and 1; got {delta!r}.")
-    return math.sqrt(math.log(sided * n_candidates / delta) / (2 * n_valid))
+    if width is not None or not math.isfinite(risk):
+        reach = (width or 1.0) * math.sqrt(math.log(sided / level) / (2 * n_valid))
+        return risk - reach, risk + reach
+    errors = binomtest(round(risk * n_valid), n_valid, alternative=("less", "two-sided")[sided - 1])
+    low, high = errors.proportion_ci(1.0 - level, "exact")
+    return float(low), float(high)

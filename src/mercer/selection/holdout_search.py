@@ -26,7 +26,7 @@ from mercer.objects.callers import warn_caller
 from mercer.objects.tables import stacked
 
 from .cost import Cost
-from .holdout import check_share, parts_of, selection_deviation
+from .holdout import check_share, parts_of, risk_interval
 from .search import GridSearchCV
 
 _LARGE = 0.1
@@ -66,8 +66,8 @@ class HoldoutSearchCV(GridSearchCV):
     test_fraction : float, default=0
         Share of the rows that neither train nor choose, for ``risk_test_``.
     cost_range : float, default=None
-        Length of an interval that holds all costs; None is 1 for "zero_one" and unknown for others,
-        for which there is no interval.
+        Length of an interval that holds all costs; None is unknown, except for "zero_one", whose
+        costs are 0 and 1.
     delta : float, default=0.05
         Probability with which the interval may miss the risk.
     refit : {"all", "train"} or False, default="all"
@@ -89,9 +89,10 @@ class HoldoutSearchCV(GridSearchCV):
         Mean cost on the test rows of the candidate as ``refit`` left it: an estimate that is not
         optimistic.
     risk_interval_ : (float, float)
-        Interval that holds the risks of all candidates, those of fits on training rows, around
-        ``risk_valid_`` with probability 1 - delta (Hoeffding's inequality and the union bound);
-        infinite where the range of the costs is unknown.
+        Interval that holds the risk of the chosen candidate, fitted on training rows, with
+        probability 1 - delta, because such intervals hold those of all candidates (union bound).
+        For "zero_one" it is that of Clopper and Pearson, within [0, 1]; for others it is
+        Hoeffding's around ``risk_valid_``, infinite where the range of the costs is unknown.
     risk_bound_ : float
         The same with all of delta spent on the upper end.
     train_rows_, valid_rows_, test_rows_ : arrays of int
@@ -112,7 +113,8 @@ class HoldoutSearchCV(GridSearchCV):
     >>> search = HoldoutSearchCV(SVC(), grid, test_fraction=0.2, random_state=0).fit(X, y)
     >>> len(search.train_rows_), len(search.valid_rows_), len(search.test_rows_)
     (313, 143, 113)
-    >>> search.risk_interval_[0] < search.risk_test_ < search.risk_interval_[1]
+    >>> low, high = search.risk_interval_
+    >>> 0 <= low < search.risk_valid_ < high < search.risk_valid_ + 0.1
     True
     """
 
@@ -198,6 +200,7 @@ class HoldoutSearchCV(GridSearchCV):
             The fitted search.
         """
         self._validate_params()
+        self.__dict__.pop("best_estimator_", None)
         if y is None:
             raise ValueError(f"{type(self).__name__} needs targets y.")
         X, y, train, valid, test = self._parts(X, y, X_valid, y_valid)
@@ -253,20 +256,19 @@ class HoldoutSearchCV(GridSearchCV):
 
     def _bound_risk(self, cost: Cost, n_candidates: int, n_valid: int) -> None:
         """Set the interval around the validation risk, and warn where choosing spoils it."""
-        width = cost.width if self.cost_range is None else self.cost_range
-        reach = width * selection_deviation(n_candidates, n_valid, self.delta)
-        above = width * selection_deviation(n_candidates, n_valid, self.delta, sided=1)
-        self.risk_interval_ = self.risk_valid_ - reach, self.risk_valid_ + reach
-        self.risk_bound_ = self.risk_valid_ + above
+        width = None if cost.counts_errors else self.cost_range or math.inf
+        given = self.risk_valid_, n_valid, self.delta / n_candidates, width
+        self.risk_interval_ = risk_interval(*given)
+        self.risk_bound_ = risk_interval(*given, sided=1)[1]
         by_choice = math.sqrt(math.log(n_candidates) / (2 * n_valid))
         if n_candidates > 1 and (n_candidates >= n_valid or by_choice > _LARGE):
             low, high = self.risk_interval_
-            known = f"between {low:.3g} and {high:.3g}" if math.isfinite(reach) else "unknown"
+            known = f"between {low:.3g} and {high:.3g}" if math.isfinite(high) else "unknown"
             warn_caller(
                 f"{n_candidates} candidates were compared on {n_valid} validation rows: the risk "
                 f"{self.risk_valid_:.3g} of the chosen one is optimistic. With probability "
-                f"{1 - self.delta:g} its true risk is {known} (Hoeffding's inequality for all "
-                "candidates at once). Try fewer candidates, use more validation rows, or keep a "
+                f"{1 - self.delta:g} its true risk is {known} (a bound for all candidates at "
+                "once). Try fewer candidates, use more validation rows, or keep a "
                 "test part (test_fraction) for an estimate.",
                 ValidationSetWarning,
             )
