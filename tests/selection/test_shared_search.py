@@ -20,10 +20,11 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.exceptions import FitFailedWarning
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import make_scorer, mean_squared_error
 from sklearn.model_selection import GroupKFold, ShuffleSplit, StratifiedKFold
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from mercer import LSSVC, SVC, SVR, KernelRidge, NuSVC, NuSVR, OneClassSVM
@@ -133,6 +134,26 @@ def test_decision_values_are_those_of_separate_fits_within_the_tolerance():
         a = theirs.cross_val_predict(SVC(C=50.0), X, y, method=method)
         b = ours.cross_val_predict(SVC(C=50.0), X, y, method=method)
         np.testing.assert_allclose(a, b, atol=2e-3)
+
+
+@pytest.mark.parametrize("method", ["decision_function", "predict"])
+@pytest.mark.parametrize("machine", [SVC(C=50.0), NuSVC(nu=0.1)])
+def test_cross_validated_predictions_of_pipelines_share_kernel_matrices(
+    machine, method, monkeypatch
+):
+    X, y = load_iris(as_frame=True, return_X_y=True)
+    X.iloc[::7, 1] = np.nan
+    weight = np.linspace(0.5, 1.5, len(y))
+    pipe = Pipeline([("fill", SimpleImputer()), ("scale", StandardScaler()), ("svm", machine)])
+    options = {"method": method, "cv": 3, "params": {"svm__sample_weight": weight}}
+    plain = theirs.cross_val_predict(pipe, X, y, **options)
+
+    def fit(*args, **kwargs):
+        raise AssertionError("a pipeline was fitted by itself")
+
+    monkeypatch.setattr(Pipeline, "fit", fit)
+    shared = cross_val_predict(pipe, X, y, **options)
+    np.testing.assert_allclose(plain, shared, atol=2e-3)
 
 
 @pytest.mark.parametrize("dtype", ["auto", "float64"])
@@ -669,6 +690,27 @@ def test_an_interrupted_search_keeps_what_it_knows_and_resumes(tmp_path):
     assert search.missing_candidates_ == []
 
 
+def test_an_interrupted_search_says_why_it_has_no_best_estimator():
+    X, y = _iris()
+    _Counting.fits.clear()
+    search = GridSearchCV(_Counting(), {"a": [1, 2]}, cv=3, n_jobs=1).fit(X, y)
+    assert search.best_estimator_.a == 2
+    search.set_params(estimator=_Counting(stop_at=len(_Counting.fits) + 5))
+    with pytest.raises(KeyboardInterrupt):
+        search.fit(X, y)
+    for ask in (lambda: search.best_estimator_, lambda: search.score(X, y)):
+        with pytest.raises(AttributeError, match=r"ended before it was fitted.*best_params_"):
+            ask()
+    assert search.best_params_ == {"a": 1}
+    search.set_params(estimator=_Counting(stop_at=len(_Counting.fits) + 7))  # the last fit
+    with pytest.raises(KeyboardInterrupt):
+        search.fit(X, y)
+    assert search.cv_results_["mean_test_score"].tolist() == [1.0, 2.0]
+    search.set_params(estimator=_Counting(), refit=False).fit(X, y)
+    with pytest.raises(AttributeError, match="because refit=False"):
+        _ = search.best_estimator_
+
+
 def test_the_journal_of_another_search_is_refused(tmp_path):
     X, y = _iris()
     path = tmp_path / "journal"
@@ -794,12 +836,33 @@ def test_hopeless_candidates_are_pruned_and_the_best_is_the_same():
     assert (whole.cv_results_["mean_test_score"][status == "pruned"] < best - 0.05).all()
 
 
+def test_the_bar_of_a_pruned_search_ends_at_its_total(capfd):
+    X, y = _iris()
+    grid = {"C": [1e-4, 1.0], "gamma": [0.1, 30.0]}
+    cv = StratifiedKFold(8, shuffle=True, random_state=0)
+    search = GridSearchCV(SVC(), grid, cv=cv, prune=True, verbose=1).fit(X, y)
+    pruned = sum(np.isnan(search.cv_results_[f"split{k}_test_score"]).sum() for k in range(8))
+    last = capfd.readouterr().err.split("\r")[-1]
+    assert pruned > 0
+    assert f"[{30 * '#'}] 32/32 fits ({pruned} pruned), " in last
+    assert "left" not in last
+
+
+def test_a_time_limit_leaves_candidates_missing_and_prunes_none():
+    X, y = _iris()
+    search = GridSearchCV(SVC(), {"C": [1.0, 2.0]}, cv=3, time_limit=1e-9, prune=True)
+    with pytest.raises(TimeoutError, match="before one candidate"):
+        search.fit(X, y)
+    assert set(search.cv_results_["status"]) == {"missing"}
+
+
 def test_the_progress_bar_tells_the_time_left(capfd):
     X, y = _iris()
     GridSearchCV(SVC(), {"C": [0.1, 1.0], "gamma": [0.1, 1.0]}, cv=3, verbose=1).fit(X, y)
     bar = capfd.readouterr().err
     assert "/12 fits" in bar
     assert "s left" in bar
+    assert "12/12 fits" in bar.split("\r")[-1]
 
 
 def test_a_custom_metric_sees_the_fitted_pipeline():

@@ -31,6 +31,18 @@ def test_a_classifier_is_tuned_with_a_nested_estimate():
     assert len(figure.axes) == 3
 
 
+def test_the_bar_counts_all_searches_and_ends_at_its_total(capfd):
+    X, y = load_iris(return_X_y=True)
+    mercer.tune(X, y, kernels=[RBF(0.1)], cv=3, verbose=1)
+    # Four runs of 5 coarse and 25 fine candidates in 3 folds, and of one fit of the chosen one.
+    drawn = capfd.readouterr().err.split("\r")
+    assert "/about 364 fits" in drawn[1]
+    assert drawn[-1].startswith(f"[{30 * '#'}] 364/364 fits, ")
+    assert drawn[-1].endswith("\n")
+    mercer.tune(X, y, kernels=[RBF(0.1)], cv=3, nested=False)
+    assert capfd.readouterr().err == ""
+
+
 @pytest.mark.parametrize("table", [pd.DataFrame, pl.DataFrame])
 def test_the_columns_of_a_frame_of_numbers_are_standardised_as_those_of_an_array(table):
     X, y = load_iris(return_X_y=True)

@@ -9,8 +9,8 @@ processes where the estimator is not one of mercer's, which use all cores by the
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from pickle import PicklingError
 from time import perf_counter
 from typing import Any
@@ -28,6 +28,7 @@ from mercer._version import __version__
 from mercer.machines.estimator import KernelEstimator
 
 from .borrowed import plain_delayed
+from .fit_bar import FitBar
 from .journal import Journal, split_key
 from .pruning import hopeless
 from .sharing import Answer, Request, SharedFits, final_step
@@ -83,6 +84,8 @@ class SharedLoop:
         Whether an interrupt returns what is known, with `interrupted` set, instead of raising.
     metric : str, optional
         The metric that decides about pruning where there are several.
+    bar : FitBar, optional
+        A progress bar that other searches share, in place of one of its own.
     """
 
     def __init__(
@@ -95,10 +98,11 @@ class SharedLoop:
         verbose: int = 0,
         keeps: bool = False,
         metric: str | None = None,
+        bar: FitBar | None = None,
     ) -> None:
         self.n_jobs, self.cache_size, self.time_limit = n_jobs, cache_size, time_limit
         self.resume, self.prune, self.verbose, self.keeps = resume, prune, verbose, keeps
-        self.metric = metric
+        self.metric, self.bar = metric, bar
         self.interrupted = self.out_of_time = False
         self._begin = perf_counter()
         self.engine: SharedFits | None = None  # that outlives a call
@@ -147,10 +151,10 @@ class SharedLoop:
         self._open_journal(fits)
         for k, fit in enumerate(fits):
             results[k] = self._journalled(fit)
-        with _Bar(len(fits), self.verbose) as bar:
-            bar.advance(sum(r is not None for r in results))
+        with nullcontext(self.bar) if self.bar else FitBar(len(fits), self.verbose) as bar:
+            bar.skip(sum(r is not None for r in results))  # what a journal knew took no time
             try:
-                for stage in self._stages(fits, results):
+                for stage in self._stages(fits, results, bar):
                     self._run(fits, [k for k in stage if results[k] is None], results, bar)
             except KeyboardInterrupt:
                 if not self.keeps:
@@ -165,7 +169,7 @@ class SharedLoop:
         ]
 
     def _run(
-        self, fits: list[_Fit], chosen: list[int], results: list[Result | None], bar: _Bar
+        self, fits: list[_Fit], chosen: list[int], results: list[Result | None], bar: FitBar
     ) -> None:
         """Fill in the results of some fits."""
 
@@ -219,7 +223,9 @@ class SharedLoop:
     def _processes(self) -> int:
         return int(joblib.effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs))
 
-    def _stages(self, fits: list[_Fit], results: list[Result | None]) -> Iterable[list[int]]:
+    def _stages(
+        self, fits: list[_Fit], results: list[Result | None], bar: FitBar
+    ) -> Iterable[list[int]]:
         """Yield fits that are made together: all, or split by split where hopeless ones end."""
         if not self.prune:
             yield list(range(len(fits)))
@@ -233,13 +239,14 @@ class SharedLoop:
         scores = np.full((len(candidates), len(splits)), np.nan)
         pruned = np.zeros(len(candidates), dtype=bool)
         for s, members in enumerate(splits.values()):
-            going = [k for k in members if not pruned[candidates[id(fits[k].parameters)]]]
-            yield going
+            for k in members:
+                if results[k] is None and pruned[candidates[id(fits[k].parameters)]]:
+                    results[k] = _without_scores(fits[k], _first(results), "pruned")
+                    bar.skip(pruned=True)
+            yield members
             for k in members:
                 found = results[k]
-                if found is None:
-                    results[k] = _without_scores(fits[k], _first(results), "pruned")
-                else:
+                if found is not None:
                     scores[candidates[id(fits[k].parameters)], s] = self._deciding(found)
             pruned |= hopeless(scores[:, : s + 1], ratio)
 
@@ -256,17 +263,20 @@ class SharedLoop:
         results: list[Any] = [None] * len(calls)
         requests, alone = [], dict.fromkeys(range(len(calls)))
         for k, (_, args, _) in enumerate(calls):
-            estimator, X, y, train, test, fit_params, _ = args
+            estimator, X, y, train, test, fit_params, method = args
             before, _ = final_step(estimator)
-            if not before and set(fit_params or {}) <= {"sample_weight"}:
-                weight = (fit_params or {}).get("sample_weight")
-                requests.append(Request(k, estimator, X, y, train, test, weight))
+            weight, given = _weight_name(estimator), fit_params or {}
+            # Other methods than these are asked of the machine, which does not know the rows of X.
+            if set(given) <= {weight} and (
+                not before or method in ("predict", "decision_function")
+            ):
+                requests.append(Request(k, estimator, X, y, train, test, given.get(weight)))
         engine = SharedFits(self.cache_size, self.n_jobs)
         for request, answer in engine.run(requests):
             k = request.position
-            _, args, _ = calls[k]
+            *data, _, method = calls[k][1][1:]
             answer.model._known = [(None, answer.model._known[0][1])]
-            results[k] = _fit_and_predict(answer.model, *args[1:])
+            results[k] = _fit_and_predict(answer.model, *data, {}, method)
             del alone[k]
         rest: list[Call] = [
             (_fit_and_predict, (clone(calls[k][1][0]), *calls[k][1][1:]), {}) for k in alone
@@ -495,40 +505,3 @@ def _hash(value: Any) -> str:
         return str(joblib.hash(value))
     except (PicklingError, AttributeError, TypeError):  # functions of a notebook, for instance
         return repr(value)
-
-
-class _Bar:
-    """A progress bar with the time left, on standard error."""
-
-    _WIDTH, _PAUSE = 30, 0.2
-
-    def __init__(self, total: int, verbose: int) -> None:
-        self.total, self.shown = total, bool(verbose)
-        self.done, self.begin = 0, perf_counter()
-        self._first: int | None = None
-        self._drawn = 0.0
-
-    def __enter__(self) -> _Bar:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self.shown and self._drawn:
-            self._draw()
-            sys.stderr.write("\n")
-
-    def advance(self, by: int = 1) -> None:
-        """Take note of results."""
-        self.done += by
-        if self._first is None:  # what a journal knew took no time
-            self._first = self.done
-        if self.shown and perf_counter() - self._drawn > self._PAUSE:
-            self._draw()
-
-    def _draw(self) -> None:
-        self._drawn = perf_counter()
-        spent, new = self._drawn - self.begin, self.done - (self._first or 0)
-        left = "" if new <= 0 else f", about {spent / new * (self.total - self.done):.0f} s left"
-        filled = self._WIDTH * self.done // max(self.total, 1)
-        bar = "#" * filled + "." * (self._WIDTH - filled)
-        sys.stderr.write(f"\r[{bar}] {self.done}/{self.total} fits, {spent:.0f} s{left}   ")
-        sys.stderr.flush()

@@ -13,7 +13,7 @@ changes. `n_jobs=None` uses all cores. Additions:
   fits (the gap refers to the kernel matrix as stored), and ``note``, which says how they were made.
 
 Ctrl-C leaves ``cv_results_``, ``best_params_`` and ``missing_candidates_`` of what was evaluated;
-nothing is refitted, so that there is no ``best_estimator_``.
+nothing is refitted, so that there is no ``best_estimator_``, and asking for it says what to do.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from sklearn.utils._param_validation import Interval
 from mercer.objects.callers import warn_caller
 
 from .borrowed import rebound
+from .fit_bar import FitBar
 from .loop import SharedLoop, worst_status
 
 _OWN_CONSTRAINTS: dict[str, Any] = {
@@ -51,6 +52,26 @@ def _validated(method: _Method) -> _Method:
     return checked
 
 
+class _NotFitted:
+    """Says why a search has no best estimator, until it is set on the search."""
+
+    def __get__(self, search: Any, owner: type) -> Any:
+        if search is None:
+            return self
+        if not search.refit:
+            why = f"refit={search.refit!r}"
+        elif "cv_results_" not in vars(search):
+            why = "the search is not fitted"
+        else:
+            why = (
+                "the search ended before it was fitted: cv_results_ holds what was evaluated and, "
+                "if a candidate has all its scores, best_params_ the best one. Fit that one by "
+                "clone(estimator).set_params(**best_params_).fit(X, y), or call fit again, which "
+                "with resume=path continues where the search ended"
+            )
+        raise AttributeError(f"{owner.__name__} has no best_estimator_, because {why}.")
+
+
 class _SharedSearch(_search.BaseSearchCV):
     """The part of a search that differs from scikit-learn's: the loop over fits."""
 
@@ -58,7 +79,7 @@ class _SharedSearch(_search.BaseSearchCV):
     time_limit: float | None
     resume: Any
     prune: bool
-    best_estimator_: Any
+    best_estimator_: Any = _NotFitted()
     best_index_: int
     best_params_: dict[str, Any]
     best_score_: float
@@ -68,6 +89,7 @@ class _SharedSearch(_search.BaseSearchCV):
     multimetric_: bool
     classes_: NDArray[Any]
     n_features_in_: int
+    _bar: FitBar | None = None  # that several searches share
 
     if TYPE_CHECKING:  # the types of scikit-learn's methods, which it does not state
 
@@ -125,6 +147,7 @@ class _SharedSearch(_search.BaseSearchCV):
         self : object
             The fitted search.
         """
+        self.__dict__.pop("best_estimator_", None)
         self._loop = SharedLoop(
             n_jobs=self.n_jobs,
             cache_size=self.cache_size,
@@ -134,6 +157,7 @@ class _SharedSearch(_search.BaseSearchCV):
             verbose=self.verbose,
             keeps=True,
             metric=self.refit if isinstance(self.refit, str) else None,
+            bar=self._bar,
         )
         run = rebound(_search.BaseSearchCV.fit, **self._loop.names())
         try:
@@ -166,6 +190,7 @@ class _SharedSearch(_search.BaseSearchCV):
         )
         missing = [i for i, row in enumerate(status) if "missing" in row]
         self.missing_candidates_ = [candidate_params[i] for i in missing]
+        self.cv_results_ = results  # also where the last fit is interrupted
         if missing:
             self._report_missing(results, len(missing), len(status))
         return results
@@ -179,7 +204,6 @@ class _SharedSearch(_search.BaseSearchCV):
             "missing_candidates_); their scores are NaN"
         )
         if self._loop.interrupted:
-            self.cv_results_ = results
             self.multimetric_ = len(scores) > 1
             if not nothing and not callable(self.refit):
                 name = self.refit if isinstance(self.refit, str) else "score"

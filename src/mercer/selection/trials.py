@@ -16,6 +16,7 @@ from mercer.kernels import Kernel
 from mercer.objects.parameters import show
 from mercer.objects.validation import column_names, count, take
 
+from .fit_bar import FitBar
 from .search import GridSearchCV
 
 COSTS = (0.1, 1.0, 10.0, 100.0, 1000.0)
@@ -128,6 +129,7 @@ def trials(
     stage: str,
     time_limit: float | None,
     n_jobs: int | None,
+    bar: FitBar | None = None,
 ) -> list[Trial]:
     """Return the candidates of grids with their cross-validated scores.
 
@@ -135,6 +137,7 @@ def trials(
     training part of every fold. Raises TimeoutError where time runs out before the first candidate.
     """
     search = GridSearchCV(machine, grids, cv=cv, refit=False, n_jobs=n_jobs, time_limit=time_limit)
+    search._bar = bar
     with warnings.catch_warnings(), np.errstate(under="ignore"):
         warnings.simplefilter("ignore")
         results = search.fit(X, y).cv_results_

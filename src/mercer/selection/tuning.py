@@ -20,6 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
@@ -30,6 +31,7 @@ from mercer.objects.tables import holds_objects, is_frame
 from mercer.objects.validation import count
 
 from .data_kind import data_kind
+from .fit_bar import FitBar
 from .table_candidates import usual_candidates
 from .trials import Trial, checked_target, costs, sample, splitter, trials
 from .validation import learning_curve
@@ -177,6 +179,7 @@ def tune(
     time_limit: float = 60.0,
     random_state: Any = 0,
     n_jobs: int | None = None,
+    verbose: int = 0,
 ) -> Tuning:
     """Return a tuned machine for data, with an estimate of its score on new data.
 
@@ -206,6 +209,9 @@ def tune(
         Seed of the folds.
     n_jobs : int, optional
         Threads; None: all cores.
+    verbose : int, default=0
+        1 draws a progress bar. Its total is an estimate until the last search begins, because the
+        fine searches depend on the coarse ones; fits for which time did not suffice are left out.
 
     Returns
     -------
@@ -228,43 +234,46 @@ def tune(
     if not time_limit > 0:
         raise ValueError(f"time_limit must be a positive number of seconds; got {time_limit!r}.")
     seed = int(generator(random_state).integers(2**31 - 1))
-    procedure = _Procedure(classification, kernels, cv, one_standard_error, seed, n_jobs)
-    estimator, tried, chosen = procedure.run(X, y, _SHARES[bool(nested)] * time_limit)
-    estimator.fit(X, y)
-    found = Tuning(
-        estimator,
-        "classification" if classification else "regression",
-        tried,
-        chosen,
-        None,
-        None,
-        0.0,
-        _data=(X, y),
-    )
-    if len(y) > _COARSE:
-        found.notes.append(f"coarse search on {_COARSE} of {len(y)} rows, fine search on all")
-    if nested:
-        _estimate(found, procedure, X, y, begin + time_limit)
+    outer = splitter(classification, _OUTER, seed + 1, y)
+    splits = list(outer.split(np.zeros(len(y)), y)) if nested else []
+    with FitBar(0, verbose) as bar:
+        procedure = _Procedure(classification, kernels, cv, one_standard_error, seed, n_jobs, bar)
+        share = _SHARES[bool(nested)] * time_limit
+        estimator, tried, chosen = procedure.run(X, y, share, len(splits))
+        found = Tuning(
+            estimator,
+            "classification" if classification else "regression",
+            tried,
+            chosen,
+            None,
+            None,
+            0.0,
+            _data=(X, y),
+        )
+        if len(y) > _COARSE:
+            found.notes.append(f"coarse search on {_COARSE} of {len(y)} rows, fine search on all")
+        _estimate(found, procedure, X, y, splits, begin + time_limit)
+        bar.plan(0)
     found.seconds = perf_counter() - begin
     return found
 
 
-def _estimate(found: Tuning, procedure: _Procedure, X: Any, y: Any, end: float) -> None:
+def _estimate(
+    found: Tuning, procedure: _Procedure, X: Any, y: Any, splits: list[Any], end: float
+) -> None:
     """Repeat the whole procedure on outer splits."""
-    outer = splitter(procedure.classification, _OUTER, procedure.seed + 1, y)
-    splits = list(outer.split(np.zeros(len(y)), y))
     scores = []
     for k, (train, test) in enumerate(splits):
-        left = (end - perf_counter()) / (len(splits) - k)
+        remaining = len(splits) - k
+        left = (end - perf_counter()) / remaining
         if left <= 0.0:
             found.notes.append(f"time ran out after {k} of {len(splits)} outer splits")
             break
         try:
-            inner = procedure.run(_rows(X, train), y[train], left)[0]
+            inner = procedure.run(_rows(X, train), y[train], left, remaining - 1)[0]
         except TimeoutError:
             found.notes.append(f"time ran out in outer split {k + 1} of {len(splits)}")
             break
-        inner.fit(_rows(X, train), y[train])
         scores.append(float(inner.score(_rows(X, test), y[test])))
     if len(scores) > 1:
         found.score = float(np.mean(scores))
@@ -281,9 +290,10 @@ class _Procedure:
     one_standard_error: bool
     seed: int
     n_jobs: int | None
+    bar: FitBar
 
-    def run(self, X: Any, y: Any, time_limit: float) -> tuple[Any, list[Trial], Trial]:
-        """Return the pipeline, not fitted, all trials and the chosen one."""
+    def run(self, X: Any, y: Any, time_limit: float, later: int) -> tuple[Any, list[Trial], Trial]:
+        """Return the fitted pipeline, all trials and the chosen one; `later` runs will follow."""
         begin = perf_counter()
         few, target = X, y
         if len(y) > _COARSE:
@@ -299,6 +309,9 @@ class _Procedure:
         steps = [] if scaler is None else [("scale", scaler)]
         steps.append(("machine", SVC() if self.classification else SVR()))
         pipeline = Pipeline(steps)
+        coarse = self._size(grids, target)
+        usual = len(_FINE_COSTS) * len(_FINE_WIDTHS) * self._folds(y).get_n_splits()
+        self.bar.plan((coarse + usual + 1) * (1 + later), estimated=True)
         found = self._search(pipeline, grids, few, target, 0.6 * time_limit, "coarse")
         best = _best(found)
         left = time_limit - (perf_counter() - begin)
@@ -306,6 +319,8 @@ class _Procedure:
             fine = self._grid(_widths(best.kernel), [best.C * f for f in _FINE_COSTS], y)
             if best.epsilon is not None:
                 fine["machine__epsilon"] = [best.epsilon]
+            size = self._size([fine], y)
+            self.bar.plan(size + 1 + (coarse + size + 1) * later, estimated=later > 0)
             with contextlib.suppress(TimeoutError):
                 found += self._search(pipeline, [fine], X, y, left, "fine")
         comparable = [t for t in found if len(target) == len(y) or t.stage == found[-1].stage]
@@ -313,7 +328,16 @@ class _Procedure:
         parameters = {"machine__kernel": chosen.kernel, "machine__C": chosen.C}
         if chosen.epsilon is not None:
             parameters["machine__epsilon"] = chosen.epsilon
-        return clone(pipeline).set_params(**parameters), found, chosen
+        fitted = clone(pipeline).set_params(**parameters).fit(X, y)
+        self.bar.advance()
+        return fitted, found, chosen
+
+    def _folds(self, y: Any) -> Any:
+        return splitter(self.classification, self.cv, self.seed, y)
+
+    def _size(self, grids: list[Any], y: Any) -> int:
+        """Return the number of fits of a search."""
+        return len(ParameterGrid(grids)) * int(self._folds(y).get_n_splits())
 
     def _candidates(self, X: Any, y: Any) -> list[Kernel]:
         if self.kernels is not None:
@@ -336,10 +360,11 @@ class _Procedure:
             grids,
             X,
             y,
-            splitter(self.classification, self.cv, self.seed, y),
+            self._folds(y),
             stage=stage,
             time_limit=time_limit,
             n_jobs=self.n_jobs,
+            bar=self.bar,
         )
 
     def _choice(self, trials: list[Trial]) -> Trial:
