@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "isa/dispatch.hpp"
 #include "memory.hpp"
+#include "newton_steps.hpp"
 #include "solver_parts.hpp"
 #include "thread_pool.hpp"
 
@@ -61,7 +61,8 @@ class TaskSolver {
         limits_(s, stop),
         workspace_(workspace),
         runs_(runs_of(rows_, n_)),
-        valid_runs_(runs_of(path.valid.data(), static_cast<Index>(path.valid.size()))) {
+        valid_runs_(runs_of(path.valid.data(), static_cast<Index>(path.valid.size()))),
+        newton_(p_, sol_, diag_, workspace.gathered, [this](Index i) { return row_of(i); }) {
     p_.groups = path.equality ? 1 : 0;
     if (p_.groups) p_.group.assign(static_cast<std::size_t>(n_), 0);
     before_ = p_;
@@ -97,7 +98,7 @@ class TaskSolver {
                                                                        : Status::time_limit);
         to.multiplier[at] = 0;
         to.violation[at] = to.gap[at] = std::numeric_limits<double>::infinity();
-        to.n_iter[at] = 0;
+        to.n_iter[at] = to.n_faces[at] = to.n_factorised[at] = 0;
         std::fill_n(to.beta + static_cast<Index>(c) * path_.variables() + first_, n_, 0.0);
         std::fill_n(to.valid + at * m, m, 0.0);
         continue;
@@ -109,6 +110,8 @@ class TaskSolver {
       to.violation[at] = sol_.violation;
       to.gap[at] = gap_;
       to.n_iter[at] = static_cast<int>(std::min<Index>(sol_.n_iter, 2147483647));
+      to.n_faces[at] = newton_.on_faces;
+      to.n_factorised[at] = newton_.factorised;
       std::copy(sol_.beta.begin(), sol_.beta.end(),
                 to.beta + static_cast<Index>(c) * path_.variables() + first_);
       for (Index k = 0; k < m; ++k) to.valid[at * m + k] = valid_high_.sums[k] + valid_low_.sums[k];
@@ -121,31 +124,10 @@ class TaskSolver {
     std::vector<double> known, sums;  ///< the coefficients, and the product
   };
 
-  /// A linear function of the free variables that a step must not change: one of them, or the sum.
-  struct Constraint {
-    Index variable;              ///< -1: the sum
-    std::vector<double> column;  ///< its coefficients times the inverse, under those before it
-
-    double of(const std::vector<double>& v) const {
-      return variable < 0 ? std::accumulate(v.begin(), v.end(), 0.0) : v[variable];
-    }
-  };
-
   static constexpr Index burst = 50000;
   static constexpr Index worth_shrinking = 600;
   /// Steps after which a problem is left to other methods.
   static constexpr Index patience = 400000, patience_per_row = 400;
-  /// Free variables that pair steps deal with, bounds that one Newton step may meet, and the
-  /// multiplications of a factorisation that cost as much as a pair step.
-  static constexpr Index few_free = 32, most_met = 100, products_per_step = 8000;
-  static constexpr Index least_wait = 4000;  ///< pair steps between Newton steps
-  /// Well-conditioned matrices, or more free variables than are factorised: pair steps for every
-  /// row between steps on faces; how many of these, the products for each.
-  static constexpr Index most_factorised = 1000, steps_per_row = 8;
-  static constexpr int faces = 8, products = 40, shorter = 4, halvings = 60;
-  static constexpr double residual_left = 0.03;
-  /// Added to the diagonal before it is factorised in single precision, relative to it.
-  static constexpr double ridge = 1e-6;
   static constexpr int closer_attempts = 6;
   static constexpr double closest = 0.1, closer = 0.4;
   /// A violation that rounding still resolves.
@@ -159,7 +141,7 @@ class TaskSolver {
   void advance(const CostTerms& terms, bool first) {
     std::swap(before_, p_);
     take(terms);
-    sol_.n_iter = 0;
+    sol_.n_iter = newton_.on_faces = newton_.factorised = 0;
     sol_.status = Status::optimal;
     if (!first && !move_to_new_bounds()) {
       find_multipliers(p_, sol_);
@@ -332,21 +314,17 @@ class TaskSolver {
     const bool shrinking = settings_.shrinking && n_ >= worth_shrinking;
     const Index most = patience + patience_per_row * n_;
     const Index began = sol_.n_iter;
-    if (!ill_conditioned_) since_newton_ = 0, wait_ = steps_per_row * n_;
+    newton_.begin();
     double previous = infinite;
     for (;;) {
       if (limits_.interrupted() || limits_.out_of_time()) {
         sol_.status = limits_.interrupted() ? Status::interrupted : Status::time_limit;
         break;
       }
-      if (since_newton_ >= wait_) {
+      if (newton_.wait() <= 0) {
         collect(slots, false);
-        if (newton_is_due()) {
-          since_newton_ = 0;
-          if (factorises())
-            newton_step();
-          else
-            face_steps();
+        if (newton_.due()) {
+          newton_.step(tol_);
           std::copy(sol_.beta.begin(), sol_.beta.end(), t.beta);
           collect(slots, false);
         }
@@ -514,7 +492,7 @@ class TaskSolver {
     small.fetch = [](void* owner, Index slot) -> const float* {
       return static_cast<TaskSolver*>(owner)->gather(slot);
     };
-    small.max_steps = std::clamp(wait_ - since_newton_, n_ / 4, burst);
+    small.max_steps = std::clamp(newton_.wait(), n_ / 4, burst);
     small.steps = 0;
     inner(small);
     count_steps(small.steps);
@@ -525,317 +503,7 @@ class TaskSolver {
 
   void count_steps(Index steps) {
     sol_.n_iter += steps;
-    since_newton_ += steps;
-  }
-
-  /// Whether the pair steps since the last Newton step, which may be those of the problem before,
-  /// have cost more than the next one will.
-  bool newton_is_due() {
-    free_.clear();
-    for (Index i = 0; i < n_; ++i)
-      if (is_free(i)) free_.push_back(i);
-    const Index f = static_cast<Index>(free_.size());
-    wait_ = factorises() ? std::max(least_wait, f * f * f / (3 * products_per_step))
-                         : steps_per_row * n_;
-    return f > few_free && since_newton_ >= wait_;
-  }
-
-  bool factorises() const {
-    return ill_conditioned_ && static_cast<Index>(free_.size()) <= most_factorised;
-  }
-
-  bool is_free(Index i) const {
-    const double b = sol_.beta[i];
-    return b > p_.lower[i] && b < p_.upper[i] && b != p_.kink[i];
-  }
-
-  /// A Newton step on the free variables within the bounds, where many free variables make pair
-  /// steps crawl: it goes on from every bound that it meets without the variable that met it.
-  void newton_step() {
-    factorise();
-    const std::size_t n = free_.size();
-    std::vector<double> direction(n), target(n);
-    for (std::size_t k = 0; k < n; ++k) {
-      target[k] = sol_.beta[free_[k]];
-      direction[k] = -sol_.values[free_[k]] - p_.slope_up(free_[k], target[k]);
-    }
-    confine(direction);
-    for (Index met = 0; met <= most_met; ++met) {
-      double part = 1;
-      std::size_t last = n;
-      for (std::size_t k = 0; k < n; ++k) {
-        if (direction[k] == 0) continue;
-        const double room = (end_of(free_[k], direction[k]) - target[k]) / direction[k];
-        if (room < part) part = room, last = k;
-      }
-      add_multiple(target, part, direction);
-      if (last == n) break;
-      target[last] = end_of(free_[last], direction[last]);
-      std::vector<double> column(n, 0.0);
-      column[last] = 1;
-      confine(column);
-      if (!(column[last] > 0)) break;
-      add_multiple(direction, -part, direction);
-      add_multiple(direction, -direction[last] / column[last], column);
-      constraints_.push_back({static_cast<Index>(last), std::move(column)});
-      for (const Constraint& c : constraints_)
-        if (c.variable >= 0) direction[c.variable] = 0;
-    }
-    for (std::size_t k = 0; k < n; ++k)  // rounding may have crossed a bound
-      target[k] = std::clamp(target[k], end_of(free_[k], -1), end_of(free_[k], 1));
-    keep_sum(target);
-    move_if_better(target);
-  }
-
-  /// The Cholesky factor U'U of the kernel matrix of the free variables, row by row in single
-  /// precision: the ridge is as large as its rounding.
-  void factorise() {
-    const Index n = static_cast<Index>(free_.size()), width = round_up(n, slot_align);
-    workspace_.gathered.require(width * width);
-    factor_.clear();
-    std::vector<double> sums(static_cast<std::size_t>(width));
-    for (Index r = 0; r < n; ++r) {
-      const Index i = free_[r], from = r / slot_align * slot_align;
-      const float* full = row_of(i);
-      std::fill(sums.begin() + from, sums.end(), 0.0);
-      for (Index k = r; k < n; ++k) sums[k] = static_cast<double>(full[free_[k]]);
-      sums[r] += curvature(i) + ridge * diag_[i];
-      pointers_.clear();
-      delta_.clear();
-      for (const float* above : factor_) {
-        pointers_.push_back(above + from);
-        delta_.push_back(-static_cast<double>(above[r]));
-      }
-      ops<float>().axpy_rows(sums.data() + from, pointers_.data(), delta_.data(),
-                             static_cast<int>(r), width - from);
-      const double root = std::sqrt(std::max(sums[r], 0.5 * ridge * diag_[i]));
-      float* row = workspace_.gathered.data() + r * width;
-      std::fill(row, row + width, 0.0f);
-      row[r] = static_cast<float>(root);
-      for (Index k = r + 1; k < n; ++k) row[k] = static_cast<float>(sums[k] / root);
-      factor_.push_back(row);
-    }
-    constraints_.clear();
-    if (!p_.groups) return;
-    Constraint equality{-1, std::vector<double>(free_.size(), 1.0)};
-    substitute(equality.column);
-    constraints_.push_back(std::move(equality));
-  }
-
-  /// v = the inverse of the factorised matrix times v.
-  void substitute(std::vector<double>& v) const {
-    const Index n = static_cast<Index>(v.size()), width = round_up(n, slot_align);
-    v.resize(static_cast<std::size_t>(width), 0.0);
-    for (Index r = 0; r < n; ++r) {
-      if (v[r] == 0) continue;
-      const float* row = factor_[r] + r + 1;
-      const double minus = -(v[r] /= static_cast<double>(factor_[r][r]));
-      ops<float>().axpy_rows(v.data() + r + 1, &row, &minus, 1, n - r - 1);
-    }
-    for (Index r = n - 1; r >= 0; --r) {
-      const Index from = r / slot_align * slot_align;
-      double x = std::exchange(v[r], 0.0), lanes[largest_panel] = {};
-      ops<float>().dot_lanes(factor_[r] + from, v.data() + from, width - from, lanes);
-      for (const double lane : lanes) x -= lane;
-      v[r] = x / static_cast<double>(factor_[r][r]);
-    }
-    v.resize(static_cast<std::size_t>(n));
-  }
-
-  /// x = the minimiser of 1/2 x'(U'U) x - v'x under all constraints, in place of v.
-  void confine(std::vector<double>& v) const {
-    substitute(v);
-    for (const Constraint& c : constraints_) {
-      add_multiple(v, -c.of(v) / c.of(c.column), c.column);
-      if (c.variable >= 0) v[c.variable] = 0;
-    }
-  }
-
-  static void add_multiple(std::vector<double>& v, double t, const std::vector<double>& w) {
-    for (std::size_t k = 0; k < v.size(); ++k) v[k] += t * w[k];
-  }
-
-  /// Gives what rounding has added to the sum of the free variables to one that has room for it.
-  void keep_sum(std::vector<double>& target) const {
-    double excess = 0;
-    for (std::size_t k = 0; k < target.size(); ++k) excess += target[k] - sol_.beta[free_[k]];
-    for (std::size_t k = 0; p_.groups && k < target.size(); ++k) {
-      const double to = target[k] - excess;
-      if (to <= end_of(free_[k], -1) || to >= end_of(free_[k], 1)) continue;
-      target[k] = to;
-      return;
-    }
-  }
-
-  /// Moves the free variables, and the values with them, where that lowers the objective.
-  bool move_if_better(const std::vector<double>& target) {
-    pointers_.clear();
-    delta_.clear();
-    for (std::size_t k = 0; k < target.size(); ++k) {
-      pointers_.push_back(row_of(free_[k]));
-      delta_.push_back(target[k] - sol_.beta[free_[k]]);
-    }
-    std::vector<double> image(static_cast<std::size_t>(size_), 0.0);
-    ops<float>().axpy_rows(image.data(), pointers_.data(), delta_.data(),
-                           static_cast<int>(pointers_.size()), size_);
-    double change = 0;
-    for (std::size_t k = 0; k < target.size(); ++k) {
-      const Index i = free_[k];
-      const double d = delta_[k], slope = sol_.values[i] + p_.slope_up(i, sol_.beta[i]);
-      change += d * (slope + 0.5 * (image[i] + curvature(i) * d));
-    }
-    if (!(change < 0)) return false;
-    for (std::size_t k = 0; k < target.size(); ++k) sol_.beta[free_[k]] = target[k];
-    for (Index i = 0; i < n_; ++i) sol_.values[i] += image[i];
-    return true;
-  }
-
-  /// Curvature of the piece of phi_i that holds beta_i.
-  double curvature(Index i) const {
-    return sol_.beta[i] > p_.kink[i] ? p_.curv_right[i] : p_.curv_left[i];
-  }
-
-  /// Where the piece of phi_i that holds beta_i ends in the direction d.
-  double end_of(Index i, double d) const {
-    const bool right = sol_.beta[i] > p_.kink[i];
-    if (d > 0) return right ? p_.upper[i] : std::min(p_.kink[i], p_.upper[i]);
-    return right ? std::max(p_.kink[i], p_.lower[i]) : p_.lower[i];
-  }
-
-  /// The same without a factorisation: conjugate gradients nearly minimise over a face of the box,
-  /// and go on from the projection onto it, which takes some variables to the bounds of the face:
-  /// these stay there. Where they run out of products, the next steps factorise.
-  void face_steps() {
-    const Index all = static_cast<Index>(free_.size());
-    gather_free();
-    for (int k = 0; k<faces&& static_cast<Index>(free_.size())> few_free; ++k) {
-      if (!conjugate_gradients(all) || !projected_step()) break;
-      const auto stays = [&](Index i) { return !is_free(i); };
-      if (std::none_of(free_.begin(), free_.end(), stays)) break;
-      drop(stays);
-    }
-  }
-
-  /// The kernel matrix of the free variables.
-  void gather_free() {
-    const Index n = static_cast<Index>(free_.size()), width = round_up(n, slot_align);
-    workspace_.gathered.require(width * width);
-    free_rows_.clear();
-    for (Index r = 0; r < n; ++r) {
-      const float* full = row_of(free_[r]);
-      float* row = workspace_.gathered.data() + r * width;
-      for (Index k = 0; k < n; ++k) row[k] = full[free_[k]];
-      free_rows_.push_back(row);
-    }
-    place_.resize(static_cast<std::size_t>(n));
-    std::iota(place_.begin(), place_.end(), Index(0));
-  }
-
-  /// Removes variables from the free ones; their columns stay.
-  template <class Condition>
-  void drop(Condition condition) {
-    std::size_t kept = 0;
-    for (std::size_t k = 0; k < free_.size(); ++k) {
-      if (condition(free_[k])) continue;
-      free_[kept] = free_[k];
-      place_[kept] = place_[k];
-      free_rows_[kept++] = free_rows_[k];
-    }
-    free_.resize(kept);
-    place_.resize(kept);
-    free_rows_.resize(kept);
-  }
-
-  /// direction_ = the Newton step of the free variables, nearly; false where they are optimal.
-  bool conjugate_gradients(Index columns) {
-    const std::size_t n = free_.size();
-    std::vector<double> residual(n), search(n, 0.0), image(static_cast<std::size_t>(columns));
-    direction_.assign(n, 0.0);
-    double largest = 0;
-    for (std::size_t k = 0; k < n; ++k)
-      residual[k] = -sol_.values[free_[k]] - p_.slope_up(free_[k], sol_.beta[free_[k]]);
-    double length = centred(residual), previous = 0;
-    for (const double r : residual) largest = std::max(largest, std::fabs(r));
-    if (!(largest > 0.25 * tol_)) return false;
-    const double enough = residual_left * residual_left * length;
-    for (int step = 0; step < products && length > enough; ++step) {
-      const double keep = previous > 0 ? length / previous : 0.0;
-      for (std::size_t k = 0; k < n; ++k) search[k] = residual[k] + keep * search[k];
-      std::fill(image.begin(), image.end(), 0.0);
-      ops<float>().axpy_rows(image.data(), free_rows_.data(), search.data(), static_cast<int>(n),
-                             columns);
-      double curve = 0;
-      for (std::size_t k = 0; k < n; ++k) {
-        const Index i = free_[k];
-        double& to = image[place_[k]];
-        to += search[k] * curvature(i);
-        curve += search[k] * to;
-      }
-      if (!(curve > 0)) break;
-      const double along = length / curve;
-      for (std::size_t k = 0; k < n; ++k) {
-        direction_[k] += along * search[k];
-        residual[k] -= along * image[place_[k]];
-      }
-      previous = length;
-      length = centred(residual);
-    }
-    ill_conditioned_ |= length > enough;
-    return true;
-  }
-
-  /// Moves the free variables along direction_, cut off at the bounds of the face, as far as the
-  /// objective falls; false where it does not.
-  bool projected_step() {
-    std::vector<double> target(free_.size());
-    double part = 1;
-    for (int k = 0; k < shorter; ++k, part *= 0.25) {
-      project(part, target);
-      if (move_if_better(target)) return true;
-    }
-    return false;
-  }
-
-  /// The point of the face next to beta + part * direction_ whose sum is that of beta.
-  void project(double part, std::vector<double>& target) const {
-    const std::size_t n = free_.size();
-    const auto shifted = [&](double shift) {
-      double excess = 0;
-      for (std::size_t f = 0; f < n; ++f) {
-        const Index i = free_[f];
-        const double b = sol_.beta[i];
-        target[f] = std::clamp(b + part * direction_[f] - shift, end_of(i, -1), end_of(i, 1));
-        excess += target[f] - b;
-      }
-      return excess;
-    };
-    double excess = shifted(0);
-    if (!p_.groups || excess == 0) return;
-    double low = 0, high = 0;  // between which the excess vanishes
-    for (double step = excess / static_cast<double>(n); excess * step > 0; step *= 2) {
-      double& end = step > 0 ? high : low;
-      (step > 0 ? low : high) = end;
-      end += step;
-      excess = shifted(end);
-    }
-    for (int k = 0; k < halvings && excess != 0; ++k) {
-      const double middle = 0.5 * (low + high);
-      excess = shifted(middle);
-      (excess > 0 ? low : high) = middle;
-    }
-    keep_sum(target);
-  }
-
-  /// Removes the mean where there is an equality; returns the sum of squares.
-  double centred(std::vector<double>& v) const {
-    const double sum = std::accumulate(v.begin(), v.end(), 0.0);
-    const double mean = p_.groups ? sum / static_cast<double>(v.size()) : 0.0;
-    double squares = 0;
-    for (double& x : v) {
-      x -= mean;
-      squares += x * x;
-    }
-    return squares;
+    newton_.count(steps);
   }
 
   /// The row of a shrunk slot: the kept columns of the full row.
@@ -871,12 +539,10 @@ class TaskSolver {
   Index size_ = 0, fetched_ = 0, shrunk_size_ = 0, gathered_ = 0;
   double tol_ = 0;  ///< of the steps that are being made
   Product high_, low_, valid_high_, valid_low_;
-  Index since_newton_ = 0, wait_ = 0;  ///< pair steps since the last Newton step, until the next
-  bool ill_conditioned_ = false;       ///< whether conjugate gradients ran out of products
-  std::vector<Index> kept_, changed_, free_, place_;  ///< of free variables in their matrix
-  std::vector<double> delta_, direction_;
-  std::vector<const float*> pointers_, free_rows_, factor_;  ///< rows of the Cholesky factor
-  std::vector<Constraint> constraints_;                      ///< of the Newton step
+  std::vector<Index> kept_, changed_;
+  std::vector<double> delta_;
+  std::vector<const float*> pointers_;
+  NewtonSteps newton_;
 };
 
 }  // namespace

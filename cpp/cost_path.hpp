@@ -57,7 +57,7 @@ struct StoredMatrix {
 /// [steps][tasks][valid rows].
 struct PathResults {
   double *multiplier, *violation, *gap, *beta, *valid;
-  int* n_iter;
+  int *n_iter, *n_faces, *n_factorised;  ///< pair steps, Newton steps (see newton_steps.hpp)
   signed char* status;
 };
 

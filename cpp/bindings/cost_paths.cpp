@@ -71,6 +71,8 @@ nb::tuple solve_paths_python(nb::list matrices, nb::list jobs, const nb::dict& s
     d["violation"] = fresh<double>({steps, tasks}, &r.violation);
     d["gap"] = fresh<double>({steps, tasks}, &r.gap);
     d["n_iter"] = fresh<int>({steps, tasks}, &r.n_iter);
+    d["n_faces"] = fresh<int>({steps, tasks}, &r.n_faces);
+    d["n_factorised"] = fresh<int>({steps, tasks}, &r.n_factorised);
     d["status"] = fresh<signed char>({steps, tasks}, &r.status);
     d["beta"] = fresh<double>({steps, path->rows.size()}, &r.beta);
     d["valid"] = fresh<double>({steps, tasks, path->valid.size()}, &r.valid);
