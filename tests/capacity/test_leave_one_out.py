@@ -262,3 +262,29 @@ def test_specks_of_rounding_choose_no_end_of_an_interval_of_intercepts():
         alone = clone(model).fit(X[others], y[others])
         assert alone.intercept_range_[0] < alone.intercept_range_[1]
         assert found.losses[i] == pytest.approx((y[i] - alone.predict(X[[i]])[0]) ** 2, abs=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:SVC. the intercept is not unique")
+def test_far_from_the_origin_only_ties_may_be_counted_either_way():
+    """Row 1 lies on the line between two classes: its value is 0, and rounding gives it a label."""
+    points = [[2, -3], [1, -1], [0, 1], [0, 1], [-1, 0], [-3, 1], [-2, 1], [-1, -1], [-2, -1]]
+    points = np.array([*points, [-1, 1], [1, 1], [0, 1]], dtype=float)
+    y = np.array([0, 0, 1, 1, 2, 2, 3, 3, 3, 1, 0, 2])
+
+    def machine():
+        return SVC(kernel="linear", C=0.46411518791891154, decision_function_shape="ovo")
+
+    def smallest(i):
+        others = np.arange(len(y)) != i
+        values = machine().fit(points[others], y[others]).decision_function(points[[i]])
+        return np.abs(values).min()
+
+    tied = np.array([smallest(i) < 1e-12 for i in range(len(y))])
+    assert tied[1]
+    assert not tied.all()
+    near = brute_force(machine, points, y)
+    for offset in (0.0, 104720.0, 1e6):
+        X = points + offset
+        found = leave_one_out(machine().fit(X, y), X, y).losses
+        assert found[~tied].tolist() == near[~tied].tolist()
+        assert found[~tied].tolist() == brute_force(machine, X, y)[~tied].tolist()

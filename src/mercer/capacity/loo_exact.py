@@ -205,6 +205,11 @@ def leave_one_out(
     intercept is not determined by a free support vector. `nu` is held fixed. The only member of a
     class counts as an error, because a machine trained without it cannot predict its label.
 
+    The functions are those of separate fits without each row, to the tolerance of the machine. A
+    row whose decision value is 0, or whose best classes have equal values, to that precision may
+    be counted either way: rounding chooses its label in a separate fit as well. Such ties are found
+    among repeated or gridded points, and in one-against-rest machines whose functions are constant.
+
     Examples
     --------
     >>> from mercer import SVR
