@@ -84,6 +84,8 @@ class WholeSolver {
  private:
   static constexpr Index burst = 50000;
   static constexpr double polished = 1e-12;
+  /// A change of the objective, relative to it, that may be rounding.
+  static constexpr double indifferent = 1e-9;
   static constexpr Index worth_shrinking = 256;
   /// Multiply-adds of a kernel value (about 6 ns) from which sharing single entries pays off.
   static constexpr double parts_cost = 256;
@@ -613,10 +615,11 @@ class WholeSolver {
     rebuild(sol);
   }
 
-  /// Polishes the free variables by a linear system, alternating with SMO. Keeps the best point.
+  /// Polishes the free variables by a linear system, alternating with SMO. Keeps the best point of
+  /// those that do not raise the objective, as a saddle point of an indefinite kernel does.
   void polish(Solution& sol) {
     InnerTask<T>& t = slots_.task;
-    const double tol = t.tol;
+    const double tol = t.tol, most = sol.objective + indifferent * std::fabs(sol.objective);
     const auto kernel = [&](Index i, Index j) {
       const T* row = t.rows[slot_[i]] ? t.rows[slot_[i]] : fetch(slot_[i]);
       return static_cast<double>(row[slot_[j]]);
@@ -630,7 +633,7 @@ class WholeSolver {
         rebuild(sol);
         assess(sol);
         if (part == 1) {
-          if (sol.violation < best.violation)
+          if (sol.violation < best.violation && sol.objective <= most)
             best = sol;
           else if (round > rounds / 2)
             break;
@@ -645,7 +648,7 @@ class WholeSolver {
             collect(sol);
             rebuild(sol);
             assess(sol);
-            if (sol.violation < best.violation) best = sol;
+            if (sol.violation < best.violation && sol.objective <= most) best = sol;
           }
         }
       }

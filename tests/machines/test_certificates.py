@@ -4,6 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from sklearn import svm
+from sklearn.datasets import load_digits
+from sklearn.preprocessing import StandardScaler
 
 from mercer import SVC, SVR, Certificate, NuSVC, NuSVR, OneClassSVM
 from mercer.kernels import FromFunction, Precomputed, Sigmoid
@@ -163,6 +166,28 @@ def test_indefinite_kernels_are_stationary_and_have_no_gap():
         assert proof.kkt_violation <= 1e-3
         assert proof.converged
         assert "gap            none: the kernel is indefinite\n" in str(proof)
+
+
+@pytest.mark.parametrize("coef0", [-1.0, 0.0, 1.0])
+@pytest.mark.parametrize("C", [1.0, 100.0])
+def test_no_steps_are_spent_on_the_gap_of_an_indefinite_kernel(C, coef0):
+    X, y = load_digits(return_X_y=True)
+    chosen = np.isin(y, (3, 8))
+    X, y = StandardScaler().fit_transform(X[chosen]), y[chosen]
+    model = SVC(kernel="sigmoid", gamma=0.3, coef0=coef0, C=C, dtype="float64").fit(X, y)
+    theirs = svm.SVC(kernel="sigmoid", gamma=0.3, coef0=coef0, C=C).fit(X, y)
+    assert model.certificate_.status == "stationary"
+    assert model.certificate_.kkt_violation <= 1e-3
+    assert model.n_iter_ <= 3 * theirs.n_iter_
+
+
+def test_a_saddle_point_does_not_end_the_fit_of_an_indefinite_kernel():
+    """The linear system of the free coefficients leads to points of higher objective."""
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(80, 3)), np.random.default_rng(105).integers(0, 2, 80)
+    model = SVC(kernel="sigmoid", gamma=0.001, C=1e6).fit(X, y)
+    assert model.certificate_.status == "stationary"
+    assert model.certify(X, y).kkt_violation <= 1e-3
 
 
 def test_definiteness_of_user_kernels_is_assumed():

@@ -215,9 +215,8 @@ def _for_first_rung(jobs: list[Job], settings: Settings) -> Settings:
     gram, problem = jobs[0].gram, jobs[0].problem
     margin = getattr(problem, "margin", None)
     if margin is None:
-        if settings.largest_gap and getattr(problem, "unbounded", False):
-            return replace(settings, largest_gap=0.0)
-        return settings
+        gapless = getattr(problem, "unbounded", False) or gram.definiteness == "indefinite"
+        return replace(settings, largest_gap=0.0) if gapless else settings
     settings = replace(settings, largest_gap=0.0)
     largest = largest_square(gram)
     floor = margin.floor(problem.dual.n_groups, largest)
@@ -368,7 +367,7 @@ def _in_features(
     Pair steps see to the last digits. On a matrix of low rank, those that do not end soon from
     there will not end at all: rounding keeps them from the tolerance.
     """
-    if solution.negative_curvature:
+    if solution.negative_curvature or gram.definiteness == "indefinite":
         return None
     begin = perf_counter()
     totals = np.array([solution.beta[problem.group == g].sum() for g in range(problem.n_groups)])

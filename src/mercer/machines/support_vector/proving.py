@@ -269,6 +269,8 @@ def _decided(fitting: Fitting, proof: Proved, n_jobs: int | None) -> Proved:
 def _look_at_curvature(fitting: Fitting, matrix: Array) -> None:
     """Look whether the problem of a user's kernel is convex, before it is called optimal."""
     known = fitting.gram.definiteness
+    if known is Definiteness.INDEFINITE:
+        _call_stationary(fitting)  # there is no gap to close
     if fitting.hurried or known.order == 2 or assumption(fitting.gram.kernel, known) is None:
         return
     seconds = sum(solution.seconds for solution in fitting.solutions)
@@ -282,10 +284,15 @@ def _look_at_curvature(fitting: Fitting, matrix: Array) -> None:
         value_seconds=per_value,
     )
     if fitting.curvature.negative is not None:
-        for solution in fitting.solutions:
-            solution.negative_curvature = True
-            if solution.status == "optimal":
-                solution.status = "stationary"
+        _call_stationary(fitting)
+
+
+def _call_stationary(fitting: Fitting) -> None:
+    """Take note that the problems are not convex."""
+    for solution in fitting.solutions:
+        solution.negative_curvature = True
+        if solution.status == "optimal":
+            solution.status = "stationary"
 
 
 def _closed(fitting: Fitting, proof: Proved, n_jobs: int | None) -> Proved:
