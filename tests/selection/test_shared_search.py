@@ -20,11 +20,10 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.exceptions import FitFailedWarning
-from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import make_scorer, mean_squared_error
 from sklearn.model_selection import GroupKFold, ShuffleSplit, StratifiedKFold
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from mercer import LSSVC, SVC, SVR, KernelRidge, NuSVC, NuSVR, OneClassSVM
@@ -134,26 +133,6 @@ def test_decision_values_are_those_of_separate_fits_within_the_tolerance():
         a = theirs.cross_val_predict(SVC(C=50.0), X, y, method=method)
         b = ours.cross_val_predict(SVC(C=50.0), X, y, method=method)
         np.testing.assert_allclose(a, b, atol=2e-3)
-
-
-@pytest.mark.parametrize("method", ["decision_function", "predict"])
-@pytest.mark.parametrize("machine", [SVC(C=50.0), NuSVC(nu=0.1)])
-def test_cross_validated_predictions_of_pipelines_share_kernel_matrices(
-    machine, method, monkeypatch
-):
-    X, y = load_iris(as_frame=True, return_X_y=True)
-    X.iloc[::7, 1] = np.nan
-    weight = np.linspace(0.5, 1.5, len(y))
-    pipe = Pipeline([("fill", SimpleImputer()), ("scale", StandardScaler()), ("svm", machine)])
-    options = {"method": method, "cv": 3, "params": {"svm__sample_weight": weight}}
-    plain = theirs.cross_val_predict(pipe, X, y, **options)
-
-    def fit(*args, **kwargs):
-        raise AssertionError("a pipeline was fitted by itself")
-
-    monkeypatch.setattr(Pipeline, "fit", fit)
-    shared = cross_val_predict(pipe, X, y, **options)
-    np.testing.assert_allclose(plain, shared, atol=2e-3)
 
 
 @pytest.mark.parametrize("dtype", ["auto", "float64"])

@@ -263,20 +263,19 @@ class SharedLoop:
         results: list[Any] = [None] * len(calls)
         requests, alone = [], dict.fromkeys(range(len(calls)))
         for k, (_, args, _) in enumerate(calls):
-            estimator, X, y, train, test, fit_params, method = args
+            estimator, X, y, train, test, fit_params, _ = args
             before, _ = final_step(estimator)
-            weight, given = _weight_name(estimator), fit_params or {}
-            # Other methods than these are asked of the machine, which does not know the rows of X.
-            if set(given) <= {weight} and (
-                not before or method in ("predict", "decision_function")
-            ):
-                requests.append(Request(k, estimator, X, y, train, test, given.get(weight)))
+            # Behind a transformer every fold has rows of its own, for one machine: a stored matrix
+            # of them takes longer than the fit alone.
+            if not before and set(fit_params or {}) <= {"sample_weight"}:
+                weight = (fit_params or {}).get("sample_weight")
+                requests.append(Request(k, estimator, X, y, train, test, weight))
         engine = SharedFits(self.cache_size, self.n_jobs)
         for request, answer in engine.run(requests):
             k = request.position
-            *data, _, method = calls[k][1][1:]
+            _, args, _ = calls[k]
             answer.model._known = [(None, answer.model._known[0][1])]
-            results[k] = _fit_and_predict(answer.model, *data, {}, method)
+            results[k] = _fit_and_predict(answer.model, *args[1:])
             del alone[k]
         rest: list[Call] = [
             (_fit_and_predict, (clone(calls[k][1][0]), *calls[k][1][1:]), {}) for k in alone
