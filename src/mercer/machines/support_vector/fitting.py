@@ -226,6 +226,7 @@ def _solved(
     if pairs is not None:
         with watched(machine, getattr(scheme, "n_pairs", 1)) as callback:
             limits, gram = _settings(machine, settings, begin, callback), matrix("float64")
+            gram.definiteness = known
             found: Any = solve_jobs([Job(pairs, gram)], limits)[0]
         return class_pairs.read_pairs(data, gram, scheme, limits, s, moved, pairs, found)
     tasks = pose_tasks(machine, scheme.batch(s), data.extra)
