@@ -192,6 +192,7 @@ def _categories(kind: DataKind, labels: Any, seed: Any) -> Iterator[Candidate]:
     else:
         yield Candidate(same, "the share of categories that agree")
         yield Candidate(same**2, "pairs of categories that agree")
+        yield from _gaussians_over(same, kind.X, seed)
 
 
 _MAKERS: dict[str, Callable[[DataKind, Any, Any], Iterator[Candidate]]] = {
@@ -228,7 +229,7 @@ def _gaussians_over(kernel: Kernel, X: Any, seed: Any) -> Iterator[Candidate]:
         width = bandwidth(X, within=kernel, n_sample=400, random_state=seed)
     except ValueError:  # all are equal
         return
-    reason = f"smooth functions of the cosine; {width.how}"
+    reason = f"smooth functions of this similarity; {width.how}"
     for factor in _FEW_WIDTHS:
         over = OverFeatureSpace(kernel, factor * width.gamma)
         yield Candidate(over, reason, "OverFeatureSpace")
