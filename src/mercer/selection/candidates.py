@@ -141,6 +141,8 @@ def _documents(kind: DataKind, labels: Any, seed: Any) -> Iterator[Candidate]:
     plain, weighted = TfIdf(idf="none", analyzer=split), TfIdf(analyzer=split)
     yield Candidate(plain, "shared words, whatever their order, as a cosine")
     yield Candidate(weighted, "shared words, the rarer the more they count, as a cosine")
+    damped = TfIdf("log", "smooth", analyzer=split)
+    yield Candidate(damped, "the same with logarithms of the counts, against repeated words")
     yield Candidate(normalize(Spectrum(4)), "shared pieces of four letters, also within words")
 
 

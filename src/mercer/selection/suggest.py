@@ -316,7 +316,7 @@ class _Scoring:
         left = self.deadline - perf_counter()
         if left <= 0.0 and not must:
             return None
-        prices = costs(kernel, X, y, self.classification)[:-1]
+        prices = costs(kernel, X, y, self.classification)
         grid: dict[str, list[Any]] = {"kernel": [kernel], "C": prices}
         if kernel.is_bound:
             grid["kernel"], X = [StoredValues(kernel)], K

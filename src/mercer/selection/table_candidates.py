@@ -97,7 +97,7 @@ def _gaussian(part: Part, best: Kernel, gamma: float) -> Kernel:
     `best`: the kernel for objects that have no such encoding.
     """
     if part.kind.name == "documents":
-        return OverFeatureSpace(TfIdf("log"), gamma).on_columns(part.columns)
+        return OverFeatureSpace(TfIdf("log", "smooth"), gamma).on_columns(part.columns)
     if part.kind.name == "categories":  # a category that differs adds 2 to the squared distance
         over = OverFeatureSpace(Categorical(), gamma * part.kind.X.shape[1])
         return over.on_columns(part.columns)
