@@ -44,7 +44,6 @@ _TUBE = 0.1  # epsilon of a regression, in standard deviations of the target
 _LEAST = 60  # objects that are used, whatever that costs
 _FINALISTS = 4  # families of kernels whose widths and C are searched again
 _REPEATS = 3  # shuffles of the parts of that search
-_TIED = 0.25  # standard errors within which the simpler kernel is better
 
 
 @dataclass(frozen=True)
@@ -199,7 +198,7 @@ def suggest(
     is left, the better half of the kernels is searched again on a sample three times as large, and
     so on up to 5,000 objects, and the four best once more, on three shuffles of the parts and with
     widths and C near those found. The ranking is by the last of these scores; kernels whose scores
-    are equal up to a quarter of a standard error are ordered from simple to rich. Among kernels
+    are equal up to half a standard error are ordered from simple to rich. Among kernels
     that differ only in a width or a degree, the best is listed. For an estimate for new data see
     :func:`tune`.
 
@@ -453,7 +452,7 @@ def _ranked(items: list[_Measured]) -> list[_Measured]:
         simplicity.setdefault(item.family, item.place)
     ranked: list[_Measured] = []
     while scored:
-        near = [i for i in scored if i.score >= scored[0].score - _TIED * scored[0].error]
+        near = [i for i in scored if i.score >= scored[0].score - 0.5 * scored[0].error]
         simplest = min(near, key=lambda i: (simplicity[i.family], -i.suggestion.alignment))
         ranked.append(simplest)
         scored.remove(simplest)

@@ -2,9 +2,10 @@
 
 Every group gets the kernels that suit it. On a sample those best aligned with the target are
 chosen, one for each of the two best families, and put on their columns; what is tried are the best
-of every group alone, the sums over the best aligned groups and over all of them, and the product.
-Gaussians of the whole row follow: standardised numbers, encoded categories and word weights side by
-side, as a pipeline of encoders has them, so that the effect of a column may depend on any other.
+of every group alone, Gaussians of the whole row, the sums over the best aligned groups and over all
+of them, and the product. The Gaussians have standardised numbers, encoded categories and word
+weights side by side, as a pipeline of encoders has them: the effect of a column may depend on any
+other. They have one width, and are simpler than sums with one for every group.
 A kernel is divided by the mean of its k(x, x), so that all groups have equal weight in a sum.
 """
 
@@ -75,6 +76,10 @@ def _on_table(kind: DataKind, y: Any, classification: bool, seed: Any) -> Iterat
     first = sorted((choices[0] for choices in parts), key=lambda c: -c.alignment)
     for choice in first[:_MOST_ALONE]:
         yield Candidate(choice.kernel, f"{choice.label} alone: {choice.reason}")
+    for gamma in _WIDTHS:
+        factors = (_gaussian(p, c[0].kernel, gamma) for p, c in zip(kind.parts, parts, strict=True))
+        reason = "a Gaussian of the row: standardised numbers, encoded categories and word weights"
+        yield Candidate(reduce(mul, factors), reason, "side by side")
     for some in range(2, min(len(first), _MOST_ALONE)):
         yield _sum(first[:some])
     # Of all groups the sum of the best, then those with one second choice, and so on.
@@ -85,10 +90,6 @@ def _on_table(kind: DataKind, y: Any, classification: bool, seed: Any) -> Iterat
         reduce(mul, (choice.kernel for choice in first)),
         f"alike in all of these at once; {_reasons(first)}",
     )
-    for gamma in _WIDTHS:
-        factors = (_gaussian(p, c[0].kernel, gamma) for p, c in zip(kind.parts, parts, strict=True))
-        reason = "a Gaussian of the row: standardised numbers, encoded categories and word weights"
-        yield Candidate(reduce(mul, factors), reason, "side by side")
 
 
 def _gaussian(part: Part, best: Kernel, gamma: float) -> Kernel:
