@@ -453,7 +453,7 @@ def _ranked(items: list[_Measured]) -> list[_Measured]:
     ranked: list[_Measured] = []
     while scored:
         near = [i for i in scored if i.score >= scored[0].score - 0.5 * scored[0].error]
-        simplest = min(near, key=lambda i: (simplicity[i.family], -i.suggestion.alignment))
+        simplest = min(near, key=lambda i: (simplicity[i.family], -i.score))
         ranked.append(simplest)
         scored.remove(simplest)
     ranked += sorted((i for i in items if not i.scored), key=lambda i: -i.suggestion.alignment)
