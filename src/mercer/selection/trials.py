@@ -22,8 +22,8 @@ from .search import GridSearchCV
 
 COSTS = (0.1, 1.0, 10.0, 100.0, 1000.0)
 FINE_COSTS = (0.2, 0.5, 1.0, 2.0, 5.0)
-"""Multiples of the best C that a fine search tries."""
-_FINE_WIDTHS = (0.35, 0.6, 1.0, 1.7, 2.8)
+FINE_WIDTHS = (0.35, 0.6, 1.0, 1.7, 2.8)
+"""Multiples of the best C and of the best widths that a fine search tries."""
 _SAMPLE = 200
 """Objects from which the size of kernel values is estimated."""
 
@@ -177,5 +177,5 @@ def near_widths(kernel: Kernel) -> list[Kernel]:
     gammas = {k: v for k, v in named if k.split("__")[-1] == "gamma" and isinstance(v, numbers)}
     return [
         clone(kernel).set_params(**{k: (np.asarray(v) * f).tolist() for k, v in gammas.items()})
-        for f in (_FINE_WIDTHS if gammas else (1.0,))
+        for f in (FINE_WIDTHS if gammas else (1.0,))
     ]

@@ -35,6 +35,7 @@ from .fit_bar import FitBar
 from .table_candidates import usual_candidates
 from .trials import (
     FINE_COSTS,
+    FINE_WIDTHS,
     Trial,
     best_trial,
     checked_target,
@@ -318,7 +319,7 @@ class _Procedure:
         steps.append(("machine", SVC() if self.classification else SVR()))
         pipeline = Pipeline(steps)
         coarse = self._size(grids, target)
-        usual = len(_FINE_COSTS) * len(_FINE_WIDTHS) * self._folds(y).get_n_splits()
+        usual = len(FINE_COSTS) * len(FINE_WIDTHS) * self._folds(y).get_n_splits()
         self.bar.plan((coarse + usual + 1) * (1 + later), estimated=True)
         found = self._search(pipeline, grids, few, target, 0.6 * time_limit, "coarse")
         best = best_trial(found)
