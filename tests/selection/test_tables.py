@@ -119,16 +119,41 @@ def test_numbers_and_categories_together_explain_more_than_each():
     found = suggest(table, y, n_folds=3)
     assert found.task == "regression"
     assert found[0].score > 0.95
-    assert {str(t.columns) for t in summands(found.best) if isinstance(t, OnColumns)} >= {
+    both = next(s for s in found if isinstance(s.kernel, Sum))
+    assert both.score > found[0].score - 0.5 * found[0].error  # with the Gaussian of the row
+    assert {str(t.columns) for t in summands(both.kernel) if isinstance(t, OnColumns)} >= {
         "a",
         "cat",
     }
-    assert "cat: 1 for the same category, else 0" in found[0].reason
+    assert "cat: 1 for the same category, else 0" in both.reason
     alone = suggest(table, y, n_folds=3, candidates=[Linear().on_columns("a")])
     assert found[0].score > alone[0].score + 0.05
     for item in found:
         expected = centred_alignment(item.kernel, table, y, task="regression")
         assert item.alignment == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_effect_of_a_number_may_depend_on_a_category():
+    sign = np.where(np.isin(COLUMNS["cat"], ["red", "blue"]), 1.0, -1.0)
+    table, y = FRAME[["a", "b", "cat"]], sign * FRAME.a > 0
+    found = suggest(table, y, n_folds=3)
+    assert "a Gaussian of the row" in found[0].reason
+    assert found[0].score > 0.85
+    # It is the Gaussian of standardised numbers and indicators of the categories.
+    encoded = np.c_[
+        FRAME[["a", "b"]] / FRAME[["a", "b"]].std(ddof=0), pd.get_dummies(FRAME.cat).astype(float)
+    ]
+    rows = next(
+        k for k in usual(table, y)[0] if isinstance(k, Product) and "OverFeature" in repr(k)
+    )
+    np.testing.assert_allclose(rows(table), RBF(0.003)(encoded), rtol=1e-6)
+
+
+def test_a_column_of_many_names_holds_categories():
+    cities = [f"city {i % 45}" for i in range(4 * N)]
+    frame = pd.DataFrame({"city": cities, "x": np.arange(4.0 * N)})
+    assert data_kind(frame).parts[0].kind.name == "categories"
+    assert data_kind(frame[: 3 * 45]).parts[0].kind.name == "documents"  # each in three rows only
 
 
 def test_a_kernel_of_categories_is_the_dot_product_of_indicators():
@@ -146,7 +171,10 @@ def test_a_kernel_of_categories_is_the_dot_product_of_indicators():
     )
     both, kind = usual(pd.DataFrame({"u": ["a", "b", "c"] * 30, "v": ["x", "y"] * 45}))
     assert kind.parts[0].columns == ["u", "v"]
-    assert both == [SAME.on_columns(["u", "v"]), (SAME**2).on_columns(["u", "v"])]
+    assert both[:2] == [SAME.on_columns(["u", "v"]), (SAME**2).on_columns(["u", "v"])]
+    gaussians = [k.kernel for k in both[2:]]
+    assert [type(k) for k in gaussians] == [OverFeatureSpace] * 3
+    assert all(k.kernel == SAME for k in gaussians)
 
 
 @pytest.mark.parametrize(

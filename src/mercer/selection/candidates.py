@@ -141,6 +141,8 @@ def _documents(kind: DataKind, labels: Any, seed: Any) -> Iterator[Candidate]:
     plain, weighted = TfIdf(idf="none", analyzer=split), TfIdf(analyzer=split)
     yield Candidate(plain, "shared words, whatever their order, as a cosine")
     yield Candidate(weighted, "shared words, the rarer the more they count, as a cosine")
+    damped = TfIdf("log", "smooth", analyzer=split)
+    yield Candidate(damped, "the same with logarithms of the counts, against repeated words")
     yield Candidate(normalize(Spectrum(4)), "shared pieces of four letters, also within words")
 
 
@@ -192,6 +194,7 @@ def _categories(kind: DataKind, labels: Any, seed: Any) -> Iterator[Candidate]:
     else:
         yield Candidate(same, "the share of categories that agree")
         yield Candidate(same**2, "pairs of categories that agree")
+        yield from _gaussians_over(same, kind.X, seed)
 
 
 _MAKERS: dict[str, Callable[[DataKind, Any, Any], Iterator[Candidate]]] = {
@@ -228,7 +231,7 @@ def _gaussians_over(kernel: Kernel, X: Any, seed: Any) -> Iterator[Candidate]:
         width = bandwidth(X, within=kernel, n_sample=400, random_state=seed)
     except ValueError:  # all are equal
         return
-    reason = f"smooth functions of the cosine; {width.how}"
+    reason = f"smooth functions of this similarity; {width.how}"
     for factor in _FEW_WIDTHS:
         over = OverFeatureSpace(kernel, factor * width.gamma)
         yield Candidate(over, reason, "OverFeatureSpace")

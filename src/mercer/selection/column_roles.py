@@ -16,7 +16,7 @@ from mercer.objects.validation import VECTORS, column_names, is_missing, stands_
 
 # A column of strings is one of categories if it has at most so many, each in so many rows on
 # average.
-_MOST_CATEGORIES = 20
+_MOST_CATEGORIES = 200
 _LEAST_ROWS = 4
 SCALES = 10.0  # columns of numbers whose spreads differ by more are unlike in scale
 _SHOWN = 3  # names of columns in a label

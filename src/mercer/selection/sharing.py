@@ -402,7 +402,8 @@ class SharedFits:
         bound = kernel._bound_to_valid(Views(objects), weight, domain.names)
         if centring(bound, objects, machine._sums_to_zero) is not None:
             raise CannotShareError("centred rows are packed for each fit")
-        key = where, _kernel_key(bound), None if shared else id(request.train)
+        # A kernel that learns is told apart by what it learns from: its vocabulary may be large.
+        key = where, _kernel_key(kernel), None if shared else id(request.train)
         return _Prepared(domain, split, bound, key)
 
     def _path(

@@ -23,7 +23,17 @@ from .candidates import Candidate
 from .data_kind import DataKind, data_kind
 from .stored_values import StoredValues
 from .table_candidates import usual_candidates
-from .trials import Trial, checked_target, costs, sample, splitter, trials
+from .trials import (
+    FINE_COSTS,
+    Trial,
+    best_trial,
+    checked_target,
+    costs,
+    near_widths,
+    sample,
+    splitter,
+    trials,
+)
 
 _STEPS = 200_000_000  # what one matrix of kernel values may cost, a few seconds
 _FIRST = 400  # objects on which all kernels are compared
@@ -32,6 +42,8 @@ _MOST = 5000  # objects of the largest kernel matrix
 _TOL = 1e-2  # of the machines, whose scores need no more digits
 _TUBE = 0.1  # epsilon of a regression, in standard deviations of the target
 _LEAST = 60  # objects that are used, whatever that costs
+_FINALISTS = 4  # families of kernels whose widths and C are searched again
+_REPEATS = 3  # shuffles of the parts of that search
 
 
 @dataclass(frozen=True)
@@ -180,13 +192,15 @@ def suggest(
     periodic target) decides which kernels are tried, distances in the data decide their widths.
     In a table every group of columns gets the kernels that suit it (numbers of similar scale,
     categories, each column of texts or other objects), and these, their sums and products are
-    tried. On a sample of the objects every kernel gets its centred alignment with the target and,
-    the best aligned first, a cross-validated search over C, the one of :class:`GridSearchCV`, which
-    binds the kernel to the training part of every fold. While time is left, the better half of the
-    kernels is searched again on a sample three times as large, and so on up to 5,000 objects. The
-    ranking is by score on the largest sample; kernels whose scores are equal up to half a standard
-    error are ordered from simple to rich. Among kernels that differ only in a width or a degree,
-    the best is listed. For tuned widths and an estimate for new data see :func:`tune`.
+    tried, and Gaussians of the whole row. On a sample of the objects every kernel gets its centred
+    alignment with the target and, the best aligned first, a cross-validated search over C, the one
+    of :class:`GridSearchCV`, which binds the kernel to the training part of every fold. While time
+    is left, the better half of the kernels is searched again on a sample three times as large, and
+    so on up to 5,000 objects, and the four best once more, on three shuffles of the parts and with
+    widths and C near those found. The ranking is by the last of these scores; kernels whose scores
+    are equal up to half a standard error are ordered from simple to rich. Among kernels
+    that differ only in a width or a degree, the best is listed. For an estimate for new data see
+    :func:`tune`.
 
     Parameters
     ----------
@@ -251,8 +265,11 @@ def suggest(
     items = _measure(tried, take(kind.X, chosen), y[chosen], scoring)
     if n_sample is None:
         items, chosen = _on_larger_samples(items, chosen, kind.X, y, scoring, rng)
+    ranked = _ranked(items)
+    if candidates is None:
+        ranked = _refined(ranked, take(kind.X, chosen), y[chosen], scoring)
     return Suggestions(
-        _ranked(items)[:n_suggestions],
+        [item.suggestion for item in ranked[:n_suggestions]],
         "classification" if classification else "regression",
         kind,
         n,
@@ -298,22 +315,29 @@ class _Scoring:
         left = self.deadline - perf_counter()
         if left <= 0.0 and not must:
             return None
-        prices = costs(kernel, X, y, self.classification)[:-1]
+        prices = costs(kernel, X, y, self.classification)
         grid: dict[str, list[Any]] = {"kernel": [kernel], "C": prices}
         if kernel.is_bound:
             grid["kernel"], X = [StoredValues(kernel)], K
-        if not self.classification:
-            grid["epsilon"] = [_TUBE * float(np.std(y))]
-        machine = (SVC if self.classification else SVR)(tol=_TOL)
-        cv = splitter(self.classification, self.n_folds, self.seed, y)
-        limit = None if must else left
-        try:
-            found = trials(
-                machine, [grid], X, y, cv, stage="coarse", time_limit=limit, n_jobs=self.n_jobs
-            )
-        except TimeoutError:
-            return None
+        found = self.trials([grid], X, y, "coarse", None if must else left)
         return max(found, key=lambda trial: trial.score, default=None)
+
+    def trials(
+        self, grids: list[Any], X: Any, y: NDArray[Any], stage: str, limit: float | None
+    ) -> list[Trial]:
+        """Return the candidates of grids with their scores; none where time ran out."""
+        n_repeats = _REPEATS if stage == "fine" else 1
+        if not self.classification:
+            grids = [{**grid, "epsilon": [_TUBE * float(np.std(y))]} for grid in grids]
+        machine = (SVC if self.classification else SVR)(tol=_TOL)
+        seeds = range(self.seed, self.seed + n_repeats)
+        shuffles = [splitter(self.classification, self.n_folds, seed, y) for seed in seeds]
+        cv = [split for folds in shuffles for split in folds.split(y, y)]
+        limits: dict[str, Any] = {"time_limit": limit, "n_jobs": self.n_jobs}
+        try:
+            return trials(machine, grids, X, y, cv, stage=stage, n_repeats=n_repeats, **limits)
+        except TimeoutError:
+            return []
 
     def aligned(self, kernel: Kernel, X: Any, y: NDArray[Any]) -> tuple[NDArray[np.float64], float]:
         """Return the kernel matrix of the objects and its centred alignment with the target."""
@@ -377,6 +401,35 @@ def _on_larger_samples(
     return items, chosen
 
 
+def _refined(
+    ranked: list[_Measured], X: Any, y: NDArray[Any], scoring: _Scoring
+) -> list[_Measured]:
+    """Search widths and C of the first kernels again, on several shuffles, if there is time."""
+    near = [(i, near_widths(i.suggestion.kernel)[::2]) for i in ranked[:_FINALISTS] if i.scored]
+    cost = sum(len(kernels) * item.suggestion.seconds for item, kernels in near)
+    begin = perf_counter()
+    left = scoring.deadline - begin
+    if _REPEATS * cost > left:
+        return ranked
+    grids = [
+        {"kernel": kernels, "C": [item.suggestion.parameters["C"] * f for f in FINE_COSTS[::2]]}
+        for item, kernels in near
+    ]
+    found = scoring.trials(grids, X, y, "fine", left)
+    share = (perf_counter() - begin) / len(grids)
+    again = []
+    for item, kernels in near:
+        own = [trial for trial in found if trial.kernel in kernels]
+        if not own:
+            return ranked
+        best, old = best_trial(own), item.suggestion
+        alignment = scoring.aligned(best.kernel, X, y)[1]
+        reason = old.reason + "; widths refined" * (best.kernel != old.kernel)
+        new = _scored(best.kernel, reason, alignment, best, old.seconds + share)
+        again.append(item._replace(suggestion=new))
+    return _ranked(again) + ranked[len(again) :]
+
+
 def _scored(
     kernel: Kernel, reason: str, alignment: float, trial: Trial | None, seconds: float
 ) -> Suggestion:
@@ -388,8 +441,11 @@ def _scored(
     return Suggestion(kernel, reason, alignment, trial.score, trial.error, parameters, seconds)
 
 
-def _ranked(items: list[_Measured]) -> list[Suggestion]:
-    """Return suggestions by falling score; near ties from simple to rich; the unscored last."""
+def _ranked(items: list[_Measured]) -> list[_Measured]:
+    """Return the best of each family by falling score; near ties from simple to rich.
+
+    Those without a score come last.
+    """
     scored = sorted((i for i in items if i.scored), key=lambda i: -i.score)
     simplicity: dict[str, int] = {}
     for item in sorted(items, key=lambda i: i.place):
@@ -397,13 +453,13 @@ def _ranked(items: list[_Measured]) -> list[Suggestion]:
     ranked: list[_Measured] = []
     while scored:
         near = [i for i in scored if i.score >= scored[0].score - 0.5 * scored[0].error]
-        simplest = min(near, key=lambda i: (simplicity[i.family], -i.suggestion.alignment))
+        simplest = min(near, key=lambda i: (simplicity[i.family], -i.score))
         ranked.append(simplest)
         scored.remove(simplest)
     ranked += sorted((i for i in items if not i.scored), key=lambda i: -i.suggestion.alignment)
-    first_of: dict[str, Suggestion] = {}
+    first_of: dict[str, _Measured] = {}
     for item in ranked:
-        first_of.setdefault(item.family, item.suggestion)
+        first_of.setdefault(item.family, item)
     return list(first_of.values())
 
 

@@ -2,9 +2,10 @@
 
 Every group gets the kernels that suit it. On a sample those best aligned with the target are
 chosen, one for each of the two best families, and put on their columns; what is tried are the best
-of every group alone, the sums over the best aligned groups and over all of them, and the product.
-With texts, Gaussians of the whole row follow: word weights, standardised numbers and encoded
-categories side by side.
+of every group alone, Gaussians of the whole row, the sums over the best aligned groups and over all
+of them, and the product. The Gaussians have standardised numbers, encoded categories and word
+weights side by side, as a pipeline of encoders has them: the effect of a column may depend on any
+other. They have one width, and are simpler than sums with one for every group.
 A kernel is divided by the mean of its k(x, x), so that all groups have equal weight in a sum.
 """
 
@@ -33,7 +34,7 @@ _MOST_STEPS = 50_000_000  # and what may be spent on one matrix of them
 _MOST_ALONE = 5  # groups whose kernels are also tried alone, and without the others
 _MOST_SUMS = 8
 _WIDTHS = (0.003, 0.03, 0.3)  # gamma of a Gaussian of the whole row
-_ENCODED = ("dense", "histograms", "periodic", "categories", "documents")
+_NUMBERS = ("dense", "histograms", "periodic")
 _SIMILAR = 2.0  # a mean of k(x, x) between one over this and this is left as it is
 
 
@@ -75,6 +76,10 @@ def _on_table(kind: DataKind, y: Any, classification: bool, seed: Any) -> Iterat
     first = sorted((choices[0] for choices in parts), key=lambda c: -c.alignment)
     for choice in first[:_MOST_ALONE]:
         yield Candidate(choice.kernel, f"{choice.label} alone: {choice.reason}")
+    for gamma in _WIDTHS:
+        factors = (_gaussian(p, c[0].kernel, gamma) for p, c in zip(kind.parts, parts, strict=True))
+        reason = "a Gaussian of the row: standardised numbers, encoded categories and word weights"
+        yield Candidate(reduce(mul, factors), reason, "side by side")
     for some in range(2, min(len(first), _MOST_ALONE)):
         yield _sum(first[:some])
     # Of all groups the sum of the best, then those with one second choice, and so on.
@@ -85,21 +90,20 @@ def _on_table(kind: DataKind, y: Any, classification: bool, seed: Any) -> Iterat
         reduce(mul, (choice.kernel for choice in first)),
         f"alike in all of these at once; {_reasons(first)}",
     )
-    if not any(part.kind.name == "documents" for part in kind.parts):
-        return
-    encoded = [part for part in kind.parts if part.kind.name in _ENCODED]
-    for gamma in _WIDTHS:
-        reason = "a Gaussian of word weights, standardised numbers and encoded categories"
-        yield Candidate(reduce(mul, (_gaussian(p, gamma) for p in encoded)), reason, "side by side")
 
 
-def _gaussian(part: Part, gamma: float) -> Kernel:
-    """Return a Gaussian of the columns of a part, encoded as for a linear model."""
+def _gaussian(part: Part, best: Kernel, gamma: float) -> Kernel:
+    """Return a Gaussian of the columns of a part, encoded as for a linear model.
+
+    `best`: the kernel for objects that have no such encoding.
+    """
     if part.kind.name == "documents":
-        return OverFeatureSpace(TfIdf("log"), gamma).on_columns(part.columns)
+        return OverFeatureSpace(TfIdf("log", "smooth"), gamma).on_columns(part.columns)
     if part.kind.name == "categories":  # a category that differs adds 2 to the squared distance
         over = OverFeatureSpace(Categorical(), gamma * part.kind.X.shape[1])
         return over.on_columns(part.columns)
+    if part.kind.name not in _NUMBERS:
+        return OverFeatureSpace(best, gamma)
     widths = [gamma / (float(v) or 1.0) for v in np.var(part.kind.X, axis=0)]
     return RBF(widths if len(widths) > 1 else widths[0]).on_columns(part.columns)
 

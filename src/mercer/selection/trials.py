@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from mercer.gram import Gram
@@ -20,6 +21,9 @@ from .fit_bar import FitBar
 from .search import GridSearchCV
 
 COSTS = (0.1, 1.0, 10.0, 100.0, 1000.0)
+FINE_COSTS = (0.2, 0.5, 1.0, 2.0, 5.0)
+FINE_WIDTHS = (0.35, 0.6, 1.0, 1.7, 2.8)
+"""Multiples of the best C and of the best widths that a fine search tries."""
 _SAMPLE = 200
 """Objects from which the size of kernel values is estimated."""
 
@@ -130,18 +134,22 @@ def trials(
     time_limit: float | None,
     n_jobs: int | None,
     bar: FitBar | None = None,
+    n_repeats: int = 1,
 ) -> list[Trial]:
     """Return the candidates of grids with their cross-validated scores.
 
     `machine`: a machine, or a pipeline whose step "machine" is one. Kernels are bound to the
-    training part of every fold. Raises TimeoutError where time runs out before the first candidate.
+    training part of every fold. `n_repeats`: how many times `cv` divides the objects. Standard
+    errors are those of one time, since the scores of repetitions are not independent. Raises
+    TimeoutError where time runs out before the first candidate.
     """
     search = GridSearchCV(machine, grids, cv=cv, refit=False, n_jobs=n_jobs, time_limit=time_limit)
     search._bar = bar
     with warnings.catch_warnings(), np.errstate(under="ignore"):
         warnings.simplefilter("ignore")
         results = search.fit(X, y).cv_results_
-    n = len([k for k in results if k.startswith("split") and k.endswith("_test_score")])
+    splits = [k for k in results if k.startswith("split") and k.endswith("_test_score")]
+    n = len(splits) // n_repeats
     found = []
     for parameters, mean, deviation in zip(
         results["params"], results["mean_test_score"], results["std_test_score"], strict=True
@@ -153,3 +161,21 @@ def trials(
                 Trial(of["kernel"], float(of["C"]), of.get("epsilon"), float(mean), error, stage)
             )
     return found
+
+
+def best_trial(trials: list[Trial]) -> Trial:
+    """Return the trial of the best score; of several with one kernel, that of the middle C."""
+    first = max(trials, key=lambda t: t.score)
+    equal = [t for t in trials if t.score == first.score and t.kernel == first.kernel]
+    return sorted(equal, key=lambda t: t.C)[len(equal) // 2]
+
+
+def near_widths(kernel: Kernel) -> list[Kernel]:
+    """Return kernels whose widths are near those of one."""
+    named = kernel.get_params().items()
+    numbers = int | float | list | tuple | np.ndarray
+    gammas = {k: v for k, v in named if k.split("__")[-1] == "gamma" and isinstance(v, numbers)}
+    return [
+        clone(kernel).set_params(**{k: (np.asarray(v) * f).tolist() for k, v in gammas.items()})
+        for f in (FINE_WIDTHS if gammas else (1.0,))
+    ]

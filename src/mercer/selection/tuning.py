@@ -25,7 +25,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from mercer.features.seeds import generator
-from mercer.kernels import Kernel, Product
+from mercer.kernels import Kernel
 from mercer.machines import SVC, SVR
 from mercer.objects.tables import holds_objects, is_frame
 from mercer.objects.validation import count
@@ -33,7 +33,18 @@ from mercer.objects.validation import count
 from .data_kind import data_kind
 from .fit_bar import FitBar
 from .table_candidates import usual_candidates
-from .trials import Trial, checked_target, costs, sample, splitter, trials
+from .trials import (
+    FINE_COSTS,
+    FINE_WIDTHS,
+    Trial,
+    best_trial,
+    checked_target,
+    costs,
+    near_widths,
+    sample,
+    splitter,
+    trials,
+)
 from .validation import learning_curve
 
 if TYPE_CHECKING:
@@ -41,8 +52,6 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_FINE_COSTS = (0.2, 0.5, 1.0, 2.0, 5.0)
-_FINE_WIDTHS = (0.35, 0.6, 1.0, 1.7, 2.8)
 _TUBES = (0.03, 0.1, 0.3)
 _COARSE = 1000  # rows of the coarse search, at most
 _OUTER = 3  # splits of nested cross-validation and of the learning curve
@@ -310,13 +319,13 @@ class _Procedure:
         steps.append(("machine", SVC() if self.classification else SVR()))
         pipeline = Pipeline(steps)
         coarse = self._size(grids, target)
-        usual = len(_FINE_COSTS) * len(_FINE_WIDTHS) * self._folds(y).get_n_splits()
+        usual = len(FINE_COSTS) * len(FINE_WIDTHS) * self._folds(y).get_n_splits()
         self.bar.plan((coarse + usual + 1) * (1 + later), estimated=True)
         found = self._search(pipeline, grids, few, target, 0.6 * time_limit, "coarse")
-        best = _best(found)
+        best = best_trial(found)
         left = time_limit - (perf_counter() - begin)
         if left > 0.0:
-            fine = self._grid(_widths(best.kernel), [best.C * f for f in _FINE_COSTS], y)
+            fine = self._grid(near_widths(best.kernel), [best.C * f for f in FINE_COSTS], y)
             if best.epsilon is not None:
                 fine["machine__epsilon"] = [best.epsilon]
             size = self._size([fine], y)
@@ -368,7 +377,7 @@ class _Procedure:
         )
 
     def _choice(self, trials: list[Trial]) -> Trial:
-        best = _best(trials)
+        best = best_trial(trials)
         if not self.one_standard_error:
             return best
         near = [
@@ -377,13 +386,6 @@ class _Procedure:
             if t.score >= best.score - best.error and type(t.kernel) is type(best.kernel)
         ]
         return min(near, key=lambda t: (t.C, -t.score))
-
-
-def _best(trials: list[Trial]) -> Trial:
-    """Return the trial of the best score; of several with one kernel, that of the middle C."""
-    first = max(trials, key=lambda t: t.score)
-    equal = [t for t in trials if t.score == first.score and t.kernel == first.kernel]
-    return sorted(equal, key=lambda t: t.C)[len(equal) // 2]
 
 
 def _scaler(X: Any) -> Any:
@@ -417,19 +419,3 @@ def _label(kernel: Kernel) -> str:
 
 def _has_gamma(kernel: Kernel) -> bool:
     return isinstance(kernel.get_params(deep=False).get("gamma"), int | float)
-
-
-def _widths(kernel: Kernel) -> list[Kernel]:
-    """Return kernels whose width, or widths of factors, are near those of one."""
-    named = kernel.get_params(deep=isinstance(kernel, Product)).items()
-    gammas = {k: v for k, v in named if k.split("__")[-1] == "gamma" and _is_number(v)}
-    if not gammas:
-        return [kernel]
-    return [
-        clone(kernel).set_params(**{k: (np.asarray(v) * f).tolist() for k, v in gammas.items()})
-        for f in _FINE_WIDTHS
-    ]
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | list | tuple | np.ndarray)
