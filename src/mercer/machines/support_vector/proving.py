@@ -202,14 +202,20 @@ class Fitting:
             errors = replace(errors, systematic=2.0)
         return replace(errors, conditional=bool(self.gram.definiteness.order))
 
-    def measure_errors(self) -> None:
-        """Compare the values in float32 with those in float64 on a sample of the rows."""
+    def measure_errors(self, values: list[Array] | None) -> None:
+        """Compare the values in float32, given or not, with those in float64 on a sample of rows.
+
+        Given values of several tasks are those of the rows of each, and here all rows are needed.
+        """
         matrix, scheme, n_jobs = self.matrix(), self.scheme, self.settings.n_jobs
         weight = np.abs(matrix) * self.sizes
         heaviest = largest_of(weight.max(axis=0), _HEAVIEST)
         rows = error_sample(self.gram, heaviest)
-        kernels = [TrainingKernel(self.gram, d, n_jobs) for d in ("float32", "float64")]
-        single, double = scheme.all_values_at(matrix, kernels, rows)
+        known = values is not None and len(values) == 1
+        precisions = ("float64",) if known else ("float32", "float64")
+        kernels = [TrainingKernel(self.gram, d, n_jobs) for d in precisions]
+        *singles, double = scheme.all_values_at(matrix, kernels, rows)
+        single = values[0][rows, None] if known else singles[0]  # type: ignore[index]
         error, squares = np.abs(single - double), scheme.sums(np.square(weight))
         estimate = ERROR["float32"] * np.outer(self.sizes[rows], np.sqrt(squares))
         ratio = np.divide(error, estimate, out=np.zeros_like(error), where=estimate > 0.0)
@@ -464,7 +470,7 @@ def _proofs(fitting: Fitting, matrix: Array, precision: str, n_jobs: int | None)
     values = _fresh_values(fitting) if precision == fitting.gram.dtype else None
     kernel = TrainingKernel(fitting.gram, precision, n_jobs)
     if precision == "float32":
-        fitting.measure_errors()
+        fitting.measure_errors(values)
     if values is None:
         values = fitting.scheme.training_values(matrix, kernel)
     moved = fitting.centring

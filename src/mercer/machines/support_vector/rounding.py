@@ -38,8 +38,10 @@ _LARGEST, _SPREAD = 8, 24
 
 def error_sample(gram: Gram, *more: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the rows at which errors are estimated, and more."""
-    spread = np.linspace(0, gram.n - 1, _SPREAD).astype(np.int64)
-    return np.unique(np.concatenate([largest_of(np.abs(gram.diag()), _LARGEST), spread, *more]))
+    spread, size = np.linspace(0, gram.n - 1, _SPREAD).astype(np.int64), np.abs(gram.diag())
+    if size.max(initial=0.0) > size.min(initial=np.inf):  # otherwise all rows are as large
+        more = largest_of(size, _LARGEST), *more
+    return np.unique(np.concatenate([spread, *more]))
 
 
 def largest_of(size: Array, count: int) -> NDArray[np.int64]:
