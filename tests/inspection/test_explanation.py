@@ -19,6 +19,7 @@ from mercer.kernels import (
     HistogramIntersection,
     Linear,
     TfIdf,
+    ThinPlate,
 )
 
 rng = np.random.default_rng(0)
@@ -35,7 +36,7 @@ FRAME = pd.DataFrame(
 
 
 def whole(found):
-    return found.contributions.sum() + found.intercept
+    return found.contributions.sum() + found.intercept + found.linear
 
 
 @pytest.mark.parametrize(
@@ -47,6 +48,7 @@ def whole(found):
         SVR().fit(X, X[:, 0]),
         KernelRidge(kernel="rbf").fit(X, X[:, 0]),
         SVC().fit(np.repeat(X, 20, axis=0), np.repeat(Y, 20)),
+        SVC(kernel=ThinPlate()).fit(X, Y),
     ],
 )
 def test_contributions_sum_up_to_the_decision_value(model):
@@ -60,6 +62,17 @@ def test_contributions_sum_up_to_the_decision_value(model):
         else:
             assert found.value == pytest.approx(model.predict(x[None])[0], abs=1e-5)
         assert found.columns is None
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+def test_columns_include_the_linear_part_of_a_kernel_of_order_2(form):
+    kernel = ThinPlate().on_columns([2]) + RBF(1.0).on_columns([0])
+    model = SVC(kernel=kernel).fit(form(X), Y == "b")
+    found = explain(model, form(X[:1]))
+    sign = 1.0 if found.label else -1.0
+    assert found.linear == pytest.approx(sign * model.poly_coef_[0, 0] * X[0, 2])
+    assert "linear part" in str(found) and set(found.columns) == {"x0", "x2"}
+    assert sum(found.columns.values()) == pytest.approx(found.value - found.intercept)
 
 
 def test_rows_are_those_of_the_training_data():

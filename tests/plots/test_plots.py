@@ -81,6 +81,14 @@ def test_margin_of_a_curved_separator_draws_no_segments(ring_machine):
     assert len(support_marks(ax)) == sum(model.n_support_)
 
 
+def test_margin_of_columns_in_other_units_fills_its_axes(ring_machine):
+    _, X, y = ring_machine
+    assert plots.margin(mercer.SVC().fit(X, y), X, y).get_aspect() == 1.0
+    wide = X * [1.0, 100.0]
+    model = make_pipeline(StandardScaler(), mercer.SVC()).fit(wide, y)
+    assert plots.margin(model, wide, y).get_aspect() == "auto"
+
+
 @pytest.mark.spec("HO-46")
 def test_one_bar_for_every_support_vector(ring_machine):
     model, X, _ = ring_machine

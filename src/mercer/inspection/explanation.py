@@ -2,7 +2,8 @@
 
 The decision value is a sum over support vectors, f(x) = sum_i v_i k(x_i, x) + b, and its terms say
 how much each of them contributes. Where the kernel is a sum over columns, f is a sum of functions
-of those columns as well, f(x) = sum_t f_t(x_t) + b.
+of those columns as well, f(x) = sum_t f_t(x_t) + b. With kernels of order 2, such as ThinPlate, f
+has an unpenalised linear part <a, x> besides.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from mercer.kernels import (
 )
 from mercer.objects.arrays import Array
 from mercer.objects.tables import select
+from mercer.objects.validation import VECTORS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,7 +64,10 @@ class Explanation:
         v_i k(x_i, x), in the same order; positive ones support the prediction.
     columns : dict of str to float, or None
         The parts of a kernel that is a sum over columns; None for other kernels. They sum up to
-        the contributions.
+        the contributions and the linear part.
+    linear : float
+        The linear part <a, x> of machines with a kernel of order 2, 0 for others. The intercept,
+        the linear part and the contributions sum up to `value`.
 
     Examples
     --------
@@ -79,6 +84,7 @@ class Explanation:
     rows: NDArray[np.intp]
     contributions: Array
     columns: dict[str, float] | None
+    linear: float = 0.0
 
     def in_favour(self, n: int = 5) -> list[tuple[int, float]]:
         """Return the training rows with the largest positive contributions."""
@@ -129,6 +135,8 @@ class Explanation:
 
     def __str__(self) -> str:
         lines = [self._title(), f"  intercept    {self.intercept:+.4g}"]
+        if self.linear:
+            lines.append(f"  linear part  {self.linear:+.4g}")
         for title, pairs in (("for", self.in_favour()), ("against", self.against())):
             lines += [f"  {title:<8} row {i:<6} {value:+.4g}" for i, value in pairs]
         if self.columns is not None:
@@ -195,6 +203,10 @@ def explain(model: Any, x: Any) -> Explanation:
     if not kernel.pairwise:
         names = expansion.feature_names or names
         columns = _columns(kernel, expansion.vectors, coef, X, names, [])
+    linear = {c: sign * part for c, part in _linear_parts(expansion, X).items()}
+    if columns is not None:
+        for c, part in linear.items():
+            columns[_name(c, names)] = columns.get(_name(c, names), 0.0) + part
     return Explanation(
         value=float(sign * expansion.evaluate(X)[0]),
         label=label,
@@ -203,6 +215,7 @@ def explain(model: Any, x: Any) -> Explanation:
         rows=_training_rows(model, len(coef))[order],
         contributions=terms[order],
         columns=columns,
+        linear=sum(linear.values()),
     )
 
 
@@ -329,6 +342,16 @@ def _columns(
     if type(kernel) is Constant:
         return {"constant": float(kernel.value * coef.sum())}
     return None
+
+
+def _linear_parts(expansion: Expansion, X: Any) -> dict[int, float]:
+    """Return the terms a_t x_t of the linear part, by column."""
+    if expansion.poly_coef is None:
+        return {}
+    row = sp.csr_matrix(select(X, expansion.poly_columns, VECTORS))
+    at = range(row.shape[1]) if expansion.poly_columns is None else expansion.poly_columns
+    values = row.data * expansion.poly_coef[row.indices]
+    return {at[t]: float(v) for t, v in zip(row.indices, values, strict=True)}
 
 
 def _splits(kernel: Kernel) -> bool:

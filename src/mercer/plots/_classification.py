@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 INLIERS = {1: "inlier", -1: "outlier"}
+_MOST_ELONGATED = 5.0  # with one scale for both axes, columns of other units would be a stripe
 
 
 def decision_surface(
@@ -107,7 +108,8 @@ def margin(model: Any, X: Any, y: Any, *, ax: Axes | None = None, resolution: in
 
     For the linear kernel, segments show the geometric margin of the support vectors that lie on
     the cushion, and the title states it. For other kernels the cushion is the band -1 < f < 1,
-    which is a distance in feature space and not on paper, so no segment is drawn.
+    which is a distance in feature space and not on paper, so no segment is drawn. Both axes have
+    one scale, unless the ranges of the columns differ by more than a factor of 5.
 
     Parameters
     ----------
@@ -157,7 +159,9 @@ def margin(model: Any, X: Any, y: Any, *, ax: Axes | None = None, resolution: in
     else:
         ax.set_title(f"margin {1 / np.linalg.norm(weights):.4g}, {count}")
     finish(ax, grid, column_names(X, model), lines)
-    ax.set_aspect("equal", adjustable="box")
+    width, height = np.ptp(grid.points, axis=0)
+    if max(width, height) <= _MOST_ELONGATED * min(width, height):
+        ax.set_aspect("equal", adjustable="box")
     return ax
 
 
