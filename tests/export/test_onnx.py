@@ -37,6 +37,7 @@ from mercer import (
     NuSVR,
     OneClassSVM,
     ParzenDensity,
+    SparseGaussianProcessRegressor,
 )
 from mercer.features import Nystrom, RandomFourierFeatures
 from mercer.kernels import (
@@ -138,6 +139,9 @@ MODELS = {
     ).fit(X, T),
     "process of scikit-learn": lambda: GaussianProcessRegressor(
         ConstantKernel(2.0) * RationalQuadratic() + WhiteKernel(), optimizer=None
+    ).fit(X, T[:, 0]),
+    "sparse process": lambda: SparseGaussianProcessRegressor(
+        RBF(0.3), n_inducing=9, optimizer=None
     ).fit(X, T[:, 0]),
     "components": lambda: KernelPCA(n_components=3, kernel="rbf").fit(X),
     "landmarks": lambda: Nystrom(n_components=9, random_state=0).fit(X),

@@ -10,7 +10,16 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from mercer import SVC, SVR, GaussianProcessRegressor, KernelRidge, MultipleKernelSVC, explain
+from mercer import (
+    SVC,
+    SVDD,
+    SVR,
+    GaussianProcessRegressor,
+    KernelRidge,
+    MultipleKernelSVC,
+    SparseGaussianProcessRegressor,
+    explain,
+)
 from mercer.kernels import (
     ANOVA,
     RBF,
@@ -49,6 +58,11 @@ def whole(found):
         KernelRidge(kernel="rbf").fit(X, X[:, 0]),
         SVC().fit(np.repeat(X, 20, axis=0), np.repeat(Y, 20)),
         SVC(kernel=ThinPlate()).fit(X, Y),
+        GaussianProcessRegressor(alpha=0.1).fit(X, X[:, 0]),
+        GaussianProcessRegressor(
+            RBF(0.5), noise=0.1, basis="linear", normalize_y=True, optimizer=None
+        ).fit(X, X[:, 0] ** 2),
+        SparseGaussianProcessRegressor(RBF(0.5), n_inducing=9, optimizer=None).fit(X, X[:, 0]),
     ],
 )
 def test_contributions_sum_up_to_the_decision_value(model):
@@ -71,7 +85,8 @@ def test_columns_include_the_linear_part_of_a_kernel_of_order_2(form):
     found = explain(model, form(X[:1]))
     sign = 1.0 if found.label else -1.0
     assert found.linear == pytest.approx(sign * model.poly_coef_[0, 0] * X[0, 2])
-    assert "linear part" in str(found) and set(found.columns) == {"x0", "x2"}
+    assert "linear part" in str(found)
+    assert set(found.columns) == {"x0", "x2"}
     assert sum(found.columns.values()) == pytest.approx(found.value - found.intercept)
 
 
@@ -84,6 +99,11 @@ def test_rows_are_those_of_the_training_data():
     sign = 1.0 if found.label else -1.0
     assert value == pytest.approx(sign * model.dual_coef_[0, position] * kernel, rel=1e-5)
     assert all(value < 0 for _, value in found.against())
+    weight = np.r_[0.0, np.ones(38), 0.0]
+    assert set(explain(KernelRidge().fit(X, X[:, 0], weight), X[0]).rows) == set(range(1, 39))
+    sparse = SparseGaussianProcessRegressor(RBF(0.5), n_inducing=9, optimizer=None)
+    sparse.fit(X, X[:, 0])
+    assert set(explain(sparse, X[0]).rows) == set(sparse.inducing_indices_)
 
 
 def test_columns_of_a_table_sum_up_to_the_value():
@@ -177,7 +197,7 @@ def test_wrong_arguments_get_a_sentence():
         explain(model, X)
     with pytest.raises(ValueError, match="one target; got 3 targets"):
         explain(KernelRidge().fit(X, X), X[0])
-    with pytest.raises(TypeError, match="GaussianProcessRegressor has no kernel expansion"):
-        explain(GaussianProcessRegressor().fit(X, X[:, 0]), X[0])
+    with pytest.raises(TypeError, match="SVDD has no kernel expansion"):
+        explain(SVDD().fit(X), X[0])
     several = MultipleKernelSVC([RBF(1.0), Linear()]).fit(X, Y == "a")
     assert whole(explain(several, X[0])) == pytest.approx(abs(several.decision_function(X)[0]))

@@ -646,3 +646,24 @@ def test_the_gradient_by_a_scale_survives_equal_rows_with_different_targets() ->
     at = model.parameter_names_.index("scale")
     large = 2.0 + alpha
     assert slope[at] == pytest.approx((targets.sum() ** 2 / 2.0) / large**2 - 1.0 / large, rel=1e-5)
+
+
+def test_a_precomputed_matrix_gives_the_mean_of_its_kernel_and_no_variances() -> None:
+    kernel = RBF(0.5)
+    model = GaussianProcessRegressor("precomputed", alpha=0.1).fit(kernel(X), y)
+    whole = GaussianProcessRegressor(kernel, alpha=0.1, optimizer=None).fit(X, y)
+    rows = kernel(NEW, X)
+    np.testing.assert_allclose(model.predict(rows), whole.predict(NEW), rtol=1e-10)
+    np.testing.assert_allclose(model.expansion_(rows), model.predict(rows), rtol=1e-10)
+    for name in ("return_std", "return_cov"):
+        with pytest.raises(ValueError, match=r"need k\(x, x\) of new objects"):
+            model.predict(rows, **{name: True})
+
+
+def test_the_expansion_is_the_mean_where_mercer_has_the_kernel() -> None:
+    several = GaussianProcessRegressor(RBF(0.5), alpha=0.1, basis="constant", normalize_y=True)
+    several.fit(X, np.c_[y, 3.0 - y])
+    np.testing.assert_allclose(several.expansion_(NEW), several.predict(NEW), rtol=1e-9)
+    foreign = GaussianProcessRegressor(sk.PairwiseKernel(), alpha=0.1, optimizer=None).fit(X, y)
+    with pytest.raises(AttributeError, match="has no counterpart in mercer"):
+        foreign.expansion_  # noqa: B018

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mercer.expansion import Expansion
 from mercer.kernels import Linear
 from mercer.machines import SVDD, OneClassSVM, ParzenDensity
-from mercer.machines.gaussian_process import GaussianProcessRegressor
+from mercer.machines.gaussian_process.predicting import ProcessRegressor
 from mercer.machines.ridge.base import RidgeMachine
 from mercer.machines.ridge.classification import RidgeClassifierBase
 from mercer.machines.support_vector import calibration
@@ -49,7 +49,7 @@ def outputs_of(rows: Rows, model: Any) -> list[Output]:
             return write(rows, model)
     raise NotExportableError(
         f"{type(model).__name__} cannot be exported. Support vector and ridge machines, SVDD, "
-        "ParzenDensity, GaussianProcessRegressor, KernelPCA, Nystrom and RandomFourierFeatures "
+        "ParzenDensity, Gaussian process regressors, KernelPCA, Nystrom and RandomFourierFeatures "
         "can. Serve it with mercer.save and mercer.load."
     )
 
@@ -137,25 +137,11 @@ def _density(rows: Rows, model: Any) -> list[Output]:
 
 def _process(rows: Rows, model: Any) -> list[Output]:
     """Return the mean of a Gaussian process."""
-    g, covariance = rows.graph, model._covariance
-    values = covariance if hasattr(covariance, "latent") else covariance._values
-    if values is None:
-        raise NotExportableError(
-            f"the kernel {covariance.kernel!r} of scikit-learn has no counterpart in mercer; use "
-            "a kernel of mercer.kernels."
-        )
-    coef = model._posterior.coef
-    mean = expansion_values(rows, Expansion(values.latent, model.X_train_, coef))
-    if model.basis is not None:
-        if not isinstance(model.basis, str):
-            raise NotExportableError("a basis that is a Python function cannot be exported.")
-        a = model._posterior.basis_coef
-        mean = g.add(mean, a[:1])
-        if model.basis == "linear":
-            mean = g.add(mean, g.op("MatMul", rows.tensor, a[1:]))
-    scale, shift = (np.reshape(v, (1, -1)) for v in (model._y_train_std, model._y_train_mean))
-    mean = g.add(g.mul(mean, scale), shift)
-    return [_values("prediction", rows, mean, coef.shape[1], coef.shape[1] == 1)]
+    try:
+        mean = model.expansion_
+    except AttributeError as error:
+        raise NotExportableError(f"{type(model).__name__} cannot be exported: {error}") from error
+    return _expansion(rows, mean)
 
 
 def _classifier(rows: Rows, model: Any) -> list[Output]:
@@ -215,5 +201,5 @@ _WRITERS: list[tuple[type, Callable[[Rows, Any], list[Output]]]] = [
     (RidgeClassifierBase, _ridge_classifier),
     (RidgeMachine, _regressor),
     (ParzenDensity, _density),
-    (GaussianProcessRegressor, _process),
+    (ProcessRegressor, _process),
 ]

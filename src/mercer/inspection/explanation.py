@@ -59,7 +59,8 @@ class Explanation:
     intercept : float
         The constant b.
     rows : array of int of shape (n_terms,)
-        Training rows of the support vectors, the largest contribution first.
+        Training rows of the support vectors, the largest contribution first. Of a sparse Gaussian
+        process, of its inducing points; their own numbers where their places were optimised.
     contributions : array of shape (n_terms,)
         v_i k(x_i, x), in the same order; positive ones support the prediction.
     columns : dict of str to float, or None
@@ -154,8 +155,9 @@ def explain(model: Any, x: Any) -> Explanation:
     Parameters
     ----------
     model : fitted machine, pipeline or search
-        A machine with an expansion, such as support vector and ridge machines, or a pipeline that
-        ends in one. Columns are then those that the last step sees. Of a search, its best model.
+        A machine with an expansion (support vector and ridge machines, the mean of Gaussian
+        process regressors), or a pipeline that ends in one. Columns are then those that the last
+        step sees. Of a search, its best model.
     x : object
         One object: a row of numbers, a row of a frame, a string, or a set of one object.
 
@@ -286,9 +288,10 @@ def _one_against_one(model: Any) -> bool:
 
 
 def _training_rows(model: Any, n: int) -> NDArray[np.intp]:
-    rows = getattr(model, "support_", None)
+    rows = getattr(model, "support_", getattr(model, "inducing_indices_", None))
     if rows is None:
-        return np.arange(n)
+        kept = getattr(model, "_kept", None)  # of ridge machines: rows of weights above 0
+        return np.arange(n) if kept is None else np.arange(len(model.dual_coef_))[kept]
     distinct = getattr(model, "_distinct", None)
     if distinct is not None:
         rows = rows[np.unique(distinct, return_index=True)[1]]

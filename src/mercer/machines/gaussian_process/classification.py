@@ -165,7 +165,7 @@ class GaussianProcessClassifier(ClassifierMixin, ProcessEstimator):
             )
         return data.X, data.y, kernel
 
-    def _queries(self, X: Any) -> Any:
+    def _objects(self, X: Any) -> Any:
         self._require_fit()
         if self._foreign:
             return self._sklearn_rows(X, reset=False)
@@ -292,7 +292,7 @@ class GaussianProcessClassifier(ClassifierMixin, ProcessEstimator):
         array of shape (n_samples,)
             Labels.
         """
-        X = self._queries(X)
+        X = self._objects(X)
         first = self.problems_[0]
         if isinstance(first, SoftmaxProcess):
             return self.classes_[first.probabilities(X).argmax(axis=1)]
@@ -330,7 +330,7 @@ class GaussianProcessClassifier(ClassifierMixin, ProcessEstimator):
                 "one_vs_one multi-class mode does not support predicting probability estimates. "
                 "Use one_vs_rest mode instead, or softmax."
             )
-        X = self._queries(X)
+        X = self._objects(X)
         if len(self.problems_) == 1:
             return self.problems_[0].probabilities(X)
         rest = self._rest(X)
@@ -356,7 +356,7 @@ class GaussianProcessClassifier(ClassifierMixin, ProcessEstimator):
                 "Returning the mean and variance of the latent function f is only supported for "
                 f"binary classification, received {self.n_classes_} classes."
             )
-        return first.moments(self._queries(X))
+        return first.moments(self._objects(X))
 
     @overload
     def log_marginal_likelihood(

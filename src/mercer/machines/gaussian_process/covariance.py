@@ -150,7 +150,7 @@ class Values:
 
     def against(self, Z: Any) -> Callable[[Any], Array]:
         """Return the function of X that `cross` is."""
-        return Prepared(self.latent, Z).tile
+        return Prepared(self.latent, np.arange(len(Z)) if self.latent.pairwise else Z).tile
 
     def sums(self, X: Any, W: Array, wanted: frozenset[str], whole: float | None) -> dict[str, Any]:
         """Return sum_ij W_ij dC_ij / dtheta by the names of parameters."""

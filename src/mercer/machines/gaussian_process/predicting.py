@@ -9,7 +9,9 @@ import scipy.linalg
 from numpy.typing import NDArray
 from scipy.special import ndtri
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
+from mercer.expansion import Expansion
 from mercer.kernels import Kernel
 from mercer.objects.parameters import is_number
 from mercer.objects.validation import count
@@ -183,9 +185,14 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
             raise RuntimeError("At most one of return_std or return_cov can be requested.")
         if "_posterior" not in self.__dict__:
             return self._prior(X, return_std, return_cov, include_noise)
-        X = self._queries(X)
+        X = self._objects(X)
         functions = mean_basis(self.basis, X)
         covariance, posterior = self._covariance, self._ready_posterior()
+        if (return_std or return_cov) and getattr(covariance.kernel, "pairwise", False):
+            raise ValueError(
+                "standard deviations and covariances need k(x, x) of new objects, which a "
+                "precomputed matrix does not hold; pass the kernel."
+            )
         if return_cov:
             rows = self._rows(X)
             mean = posterior.mean(rows, functions)
@@ -203,6 +210,35 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
         if variance is None:
             return self._unscaled(mean)
         return self._unscaled(mean), np.sqrt(_by_target(variance, self._y_train_std))
+
+    @property
+    def expansion_(self) -> Expansion:
+        """The posterior mean as a kernel expansion, in the units of the targets."""
+        check_is_fitted(self, "_posterior")
+        covariance: Any = self._covariance
+        values = covariance._values if isinstance(covariance, SklearnCovariance) else covariance
+        if values is None:
+            raise AttributeError(
+                f"the kernel {covariance.kernel!r} of scikit-learn has no counterpart in mercer, "
+                "so that the mean is no expansion; use a kernel of mercer.kernels."
+            )
+        if callable(self.basis):
+            raise AttributeError("the mean has a basis that is a Python function.")
+        std, coef = self._y_train_std, self._posterior.coef
+        intercept, slopes = np.broadcast_to(self._y_train_mean, coef.shape[1:]), None
+        if self.basis is not None:
+            a = std * self._posterior.basis_coef
+            intercept, slopes = intercept + a[0], a[1:] if self.basis == "linear" else None
+        f = Expansion(
+            values.latent,
+            np.arange(len(coef)) if values.latent.pairwise else self._centres,
+            std * coef,
+            intercept,
+            poly_coef=slopes,
+            poly_columns=None if slopes is None else range(len(slopes)),
+            feature_names=getattr(self, "feature_names_in_", None),
+        )
+        return f if f.n_outputs > 1 else f[0]
 
     def _rows(self, X: Any) -> Array:
         """Return kernel values between checked objects and the centres, which stay prepared."""

@@ -96,11 +96,11 @@ class ProcessEstimator(KernelEstimator):
             return ConstantKernel(1.0, bounds) * RBF(1.0, bounds)
         return clone(self.kernel)
 
-    def _queries(self, X: Any) -> Any:
+    def _objects(self, X: Any) -> Any:
         """Return checked objects to predict."""
         if self._foreign:
             return self._sklearn_rows(X, reset=False)
-        return self._objects(X)
+        return super()._objects(X)
 
     # -- the search -------------------------------------------------------------------------
 

@@ -135,6 +135,8 @@ class GaussianProcessRegressor(ProcessRegressor):
         Coefficients of the posterior mean.
     basis_coef_ : array of shape (p,) or (p, n_targets)
         Coefficients m of the basis, in the units of the normalised targets.
+    expansion_ : Expansion
+        The posterior mean, in the units of the targets.
     L_ : array of shape (n_samples, n_samples)
         Lower Cholesky factor of the covariance matrix; with a basis, of its restriction. Not with
         the solver "cg".
@@ -474,7 +476,7 @@ class GaussianProcessRegressor(ProcessRegressor):
         if "X_train_" not in self.__dict__:
             return self.fit(X, y)
         with self._all_or_nothing():
-            X = self._queries(X)
+            X = self._objects(X)
             y = check_several_targets(self, y, count(X))
             if y.shape[1:] != self.y_train_.shape[1:]:
                 raise ValueError(

@@ -90,6 +90,8 @@ class SparseGaussianProcessRegressor(ProcessRegressor):
         Their positions among the samples; None where they were moved.
     alpha_ : array of shape (m,) or (m, n_targets)
         Coefficients of the posterior mean, a function of k(x, z) for the inducing points z.
+    expansion_ : Expansion
+        The posterior mean, in the units of the targets.
     jitter_ : float
         Jitter added to the diagonal of the covariance of the inducing points. It makes the
         bound smaller, never larger than the log evidence.
