@@ -11,7 +11,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer import SVC, SVR
-from mercer.kernels import ThinPlate
+from mercer.kernels import Subsequence, ThinPlate
 from mercer.solvers.certificate import GAP_LIMIT
 
 
@@ -148,3 +148,6 @@ def test_the_warning_says_what_rounding_does_and_what_helps():
     assert "lower C, or use weights that differ less; a larger tol accepts the model." in text
     with pytest.warns(ConvergenceWarning, match=r"\(gap_tol=1e-12\).*a larger gap_tol accepts"):
         SVR(kernel=ThinPlate(), C=1e6, epsilon=0.0, gap_tol=1e-12).fit(X, y, sample_weight=weight)
+    words = ["".join(rng.choice(["a", "b"], 60)) for _ in range(12)]
+    with pytest.warns(ConvergenceWarning, match=r"To get nearer, normalise .*normalize\(kernel\)"):
+        SVR(kernel=Subsequence(12, decay=0.9), C=1e3, epsilon=0.0).fit(words, y[:12])

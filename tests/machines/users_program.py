@@ -41,6 +41,10 @@ assert_type(model.get_params()["C"], object)  # type: ignore[assert-type]
 wrong: int = model.certificate_  # type: ignore[assignment]
 words: str = SVR().fit(X, y).predict(X)  # type: ignore[assignment]
 SVC(cost=1.0)  # type: ignore[call-arg]
+SVC(kernel=3)  # type: ignore[arg-type]
+GaussianProcessRegressor(kernel=0.5)  # type: ignore[arg-type]
+SVC(kernel=lambda A, B: A @ B.T)
+typo = model.certificat_  # type: ignore[attr-defined]
 missing = mercer.rbf  # type: ignore[attr-defined]
 
 assert_type(SVR().fit(X, y).n_iter_, int)

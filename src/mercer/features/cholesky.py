@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from mercer.geometry import PivotedCholesky, pivoted_cholesky
 from mercer.geometry.cholesky import span_coordinates
 from mercer.kernels import Kernel
+from mercer.kernels.resolve import KernelLike
 from mercer.machines.parameters import check_count
 from mercer.objects.parameters import declared
 
@@ -73,7 +74,7 @@ class IncompleteCholeskyFeatures(KernelFeatures):
     True
     """
 
-    kernel: Any = "rbf"
+    kernel: KernelLike = "rbf"
     _: KW_ONLY
     n_components: int | None = None
     tol: float = 1e-3

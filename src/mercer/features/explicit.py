@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from mercer.kernels import Kernel, Vocabulary
+from mercer.kernels.resolve import KernelLike
 from mercer.objects.parameters import declared
 from mercer.objects.validation import column_names, take
 
@@ -59,7 +60,7 @@ class ExplicitFeatures(KernelFeatures):
     ['x0^2', 'x0 x1', 'x1^2']
     """
 
-    kernel: Any = "poly"
+    kernel: KernelLike = "poly"
 
     def _choose(self, kernel: Kernel, X: Any) -> None:
         self.vocabulary_ = Vocabulary()

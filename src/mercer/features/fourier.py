@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.kernels import Kernel
+from mercer.kernels.resolve import KernelLike
 from mercer.objects.parameters import declared, integer, real
 from mercer.objects.rows import dense
 
@@ -70,7 +71,7 @@ class RandomFourierFeatures(KernelFeatures):
     (0.086, True)
     """
 
-    kernel: Any = "rbf"
+    kernel: KernelLike = "rbf"
     _: KW_ONLY
     n_components: int = 100
     random_state: Any = None

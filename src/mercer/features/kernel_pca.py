@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from mercer.gram import Gram, Prepared
 from mercer.kernels import FromFunction, Kernel, Linear, normalize, resolve
 from mercer.kernels.conditional import polynomial_basis
+from mercer.kernels.resolve import KernelLike
 from mercer.machines.conventions import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.machines.estimator import KernelEstimator, TrainingData
 from mercer.machines.progress import Broadcast, raise_interrupt, watched
@@ -199,7 +200,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
 
     n_components: Any = None
     _: KW_ONLY
-    kernel: Any = "linear"
+    kernel: KernelLike = "linear"
     gamma: Any = None
     coef0: float = 1
     kernel_params: Any = None

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from mercer.geometry import pivoted_cholesky
 from mercer.gram import Gram, Prepared
 from mercer.kernels import Kernel
+from mercer.kernels.resolve import KernelLike
 from mercer.numerics.symmetric_matrices import oriented
 from mercer.objects.parameters import declared, integer, real, require_choice
 from mercer.objects.validation import count, stored_alike, take
@@ -79,7 +80,7 @@ class Nystrom(KernelFeatures):
     (500, True)
     """
 
-    kernel: Any = "rbf"
+    kernel: KernelLike = "rbf"
     _: KW_ONLY
     n_components: int = 100
     selection: str = "uniform"

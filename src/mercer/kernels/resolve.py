@@ -31,8 +31,12 @@ _NAMED: dict[str, Callable[[float | str, int, float], Kernel]] = {
 NAMES = tuple(_NAMED)
 
 
+KernelLike = str | Kernel | Callable[..., Any]
+"""What estimators take as their kernel: a name, a kernel, or a function of two sets of objects."""
+
+
 def resolve(
-    kernel: str | Kernel | Callable[[Any, Any], Any],
+    kernel: KernelLike,
     gamma: float | str = GAMMA,
     degree: int = DEGREE,
     coef0: float = COEF0,

@@ -66,6 +66,6 @@ def _advice(c: float) -> str:
             "columns are not all 0."
         )
     return (
-        "Check that the columns vary, and choose another width: a larger gamma makes a kernel of "
-        "the distance fall off faster."
+        "Check that the objects differ; of a kernel of the distance choose another width: a larger "
+        "gamma makes it fall off faster."
     )

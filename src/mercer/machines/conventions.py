@@ -17,14 +17,12 @@ MYPY = False  # which mypy takes for True
 if MYPY:
 
     class BaseEstimator:
-        """Adds the parameters by name, and much that has no types."""
+        """Adds the parameters by name, and the routing of metadata."""
 
         n_features_in_: int
         feature_names_in_: NDArray[Any]
 
-        def __getattr__(self, name: str) -> Any:
-            """Return what is not stated here."""
-
+        def get_metadata_routing(self) -> Any: ...
         def set_fit_request(self, **routes: bool | str | None) -> Self:
             """Choose which metadata a meta-estimator passes to ``fit``."""
 

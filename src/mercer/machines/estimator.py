@@ -28,6 +28,7 @@ from mercer.gram import Gram, refuse_asymmetric_sample
 from mercer.gram.mapped_objects import Views, views_of
 from mercer.kernels import Kernel, resolve
 from mercer.kernels.kept_documents import without_texts
+from mercer.kernels.resolve import KernelLike
 from mercer.objects.arrays import Array, Rows
 from mercer.objects.compression import packed_state, unpacked_state
 from mercer.objects.parameters import EstimatorParameters, declared
@@ -104,7 +105,7 @@ class KernelEstimator(CallbackSupport, EstimatorParameters, BaseEstimator):
     """
 
     _: KW_ONLY
-    kernel: Any = "rbf"
+    kernel: KernelLike = "rbf"
     gamma: Any = "scale"
     degree: int = 3
     coef0: float = 0.0
@@ -212,7 +213,8 @@ class KernelEstimator(CallbackSupport, EstimatorParameters, BaseEstimator):
     def _objects(self, X: Any) -> Any:
         """Return objects to predict in the form in which the kernel evaluates them."""
         self._require_fit()
-        return check_objects(self, X, self.kernel_)
+        fitted: Any = self
+        return check_objects(self, X, fitted.kernel_)
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:

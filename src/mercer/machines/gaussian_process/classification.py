@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.kernels import Kernel
+from mercer.kernels.resolve import KernelLike
 from mercer.numerics.blas import threads_for
 from mercer.objects.validation import take
 from mercer.solvers import Certificate
@@ -107,7 +108,7 @@ class GaussianProcessClassifier(ClassifierMixin, ProcessEstimator):
 
     def __init__(
         self,
-        kernel: Any = None,
+        kernel: KernelLike | None = None,
         *,
         optimizer: Any = "fmin_l_bfgs_b",
         n_restarts_optimizer: int = 0,

@@ -30,6 +30,7 @@ Value = Callable[[Covariance, Stop], Point]
 class ProcessEstimator(KernelEstimator):
     """Base class of Gaussian processes with kernels of mercer or of scikit-learn."""
 
+    kernel: Any  # also of scikit-learn
     optimizer: Any
     n_restarts_optimizer: int
     copy_X_train: bool  # noqa: N815 - scikit-learn's name

@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 
 from mercer.gram import Gram
 from mercer.gram.shifted import NotDefiniteError, choose_solver, require_memory
+from mercer.kernels.resolve import KernelLike
 from mercer.numerics.blas import threads_for
 from mercer.numerics.lanczos_quadrature import Estimate
 from mercer.objects.tables import stacked
@@ -174,7 +175,7 @@ class GaussianProcessRegressor(ProcessRegressor):
 
     def __init__(
         self,
-        kernel: Any = None,
+        kernel: KernelLike | None = None,
         *,
         alpha: Any = 1e-10,
         optimizer: Any = "fmin_l_bfgs_b",

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from mercer.gram.shifted import NotDefiniteError
 from mercer.kernels import RBF, Kernel
+from mercer.kernels.resolve import KernelLike
 from mercer.kernels.white import contains_white
 from mercer.objects.parameters import integer
 from mercer.solvers import Certificate
@@ -123,7 +124,7 @@ class SparseGaussianProcessRegressor(ProcessRegressor):
 
     def __init__(
         self,
-        kernel: Any = None,
+        kernel: KernelLike | None = None,
         n_inducing: int = 100,
         *,
         alpha: Any = 1e-10,

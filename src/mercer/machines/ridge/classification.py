@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.kernels.resolve import KernelLike
 from mercer.objects.parameters import declared
 
 from ..conventions import ClassifierMixin
@@ -139,7 +140,7 @@ class KernelRidgeClassifier(RidgeClassifierBase):
 
     alpha: float = 1.0
     _: KW_ONLY
-    kernel: Any = "linear"
+    kernel: KernelLike = "linear"
     gamma: float | str | None = None
     coef0: float = 1
     kernel_params: dict[str, Any] | None = None

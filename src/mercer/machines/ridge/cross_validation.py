@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.gram import Gram
+from mercer.kernels.resolve import KernelLike
 from mercer.numerics.blas import product
 from mercer.objects.parameters import declared
 from mercer.solvers import Certificate
@@ -105,7 +106,7 @@ class KernelRidgeCV(RidgeRegressor):
     _: KW_ONLY
     criterion: str = "loo"
     alpha_per_target: bool = False
-    kernel: Any = "linear"
+    kernel: KernelLike = "linear"
     gamma: float | str | None = None
     coef0: float = 1
     kernel_params: dict[str, Any] | None = None

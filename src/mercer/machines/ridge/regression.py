@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.gram import Gram, Prepared
+from mercer.kernels.resolve import KernelLike
 from mercer.objects.parameters import declared
 
 from ..conventions import MultiOutputMixin, RegressorMixin
@@ -210,7 +211,7 @@ class KernelRidge(RidgeRegressor):
 
     alpha: Any = 1.0
     _: KW_ONLY
-    kernel: Any = "linear"
+    kernel: KernelLike = "linear"
     gamma: float | str | None = None
     coef0: float = 1
     kernel_params: dict[str, Any] | None = None

@@ -58,8 +58,8 @@ def refuse_infeasible(machine: KernelMachine, fitting: Fitting) -> None:
     total = float(joined([solution.beta for solution in fitting.solutions]).sum())
     if not math.isfinite(sum((t.intercept(s) for t, s in models), total)):
         raise ValueError(
-            "The dual coefficients or intercepts are not finite: the kernel values overflow. Scale "
-            "the columns of X, for instance with StandardScaler."
+            "The dual coefficients or intercepts are not finite: the kernel values overflow. To "
+            f"avoid it, {_smaller_values(fitting)}."
         )
 
 
@@ -229,7 +229,7 @@ def _why_stuck(machine: KernelMachine, fitting: Fitting) -> str:
             f"{proof.gap:.3g}. "
         )
     if largest > _LARGE:
-        advice.append("scale the columns of X, for instance with StandardScaler")
+        advice.append(_smaller_values(fitting))
     if C is not None:
         advice.append("lower C" if math.isfinite(C) else "use a finite C")
     if float(fitting.weight.max()) > _UNEVEN * float(fitting.weight.min()):
@@ -240,6 +240,13 @@ def _why_stuck(machine: KernelMachine, fitting: Fitting) -> str:
         f"{cause}The model is the best one found, and its certificate holds. {nearer} larger {tol} "
         "accepts the model."
     )
+
+
+def _smaller_values(fitting: Fitting) -> str:
+    """Return how kernel values become smaller."""
+    if fitting.gram.kernel.takes.requires_vectors:
+        return "scale the columns of X, for instance with StandardScaler"
+    return "normalise the kernel, mercer.kernels.normalize(kernel)"
 
 
 def likely_cause(machine: KernelMachine, fitting: Fitting) -> str:
