@@ -22,7 +22,9 @@ if MYPY:
         n_features_in_: int
         feature_names_in_: NDArray[Any]
 
-        def get_metadata_routing(self) -> Any: ...
+        def get_metadata_routing(self) -> Any:
+            """Return which metadata the methods ask for."""
+
         def set_fit_request(self, **routes: bool | str | None) -> Self:
             """Choose which metadata a meta-estimator passes to ``fit``."""
 
