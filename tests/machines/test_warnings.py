@@ -20,6 +20,7 @@ from mercer import (
     SVC,
     SVDD,
     SVR,
+    GaussianProcessClassifier,
     GaussianProcessRegressor,
     KernelKMeans,
     KernelPCA,
@@ -154,3 +155,16 @@ def test_a_nu_classifier_without_a_margin_says_so(seed):
         model = NuSVC(nu=0.6, kernel="linear").fit(X, y)
     assert model.rho_ == 0.0
     assert np.abs(model.decision_function(X) - model.intercept_).max() < 1e-12
+
+
+@pytest.mark.parametrize("machine", [GaussianProcessRegressor(), GaussianProcessClassifier()])
+def test_equal_rows_under_kernels_of_scikit_learn_are_reported(machine):
+    y, rows = np.arange(6) % 2, np.ones((6, 2))
+    with pytest.warns(UserWarning, match="all 6 training rows are equal") as said:
+        machine.fit(rows, y)
+    assert any(w.filename == __file__ for w in said if "are equal" in str(w.message))
+    rows[5] = 2.0
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        machine.fit(rows, y)
+    assert not any("are equal" in str(w.message) for w in said)

@@ -86,7 +86,13 @@ class ProcessEstimator(KernelEstimator):
         if not reset:
             plain = plain_rows(self, X, reset=False) if vectors else None
             return validated(self, X, reset=False, **form) if plain is None else plain
-        return validated(self, X, y, **of_targets, **form)
+        rows, targets = validated(self, X, y, **of_targets, **form)
+        if vectors and len(rows) > 1 and (rows[1:] == rows[0]).all():
+            warn_caller(
+                f"all {len(rows)} training rows are equal, so no kernel tells them apart: the mean "
+                "of the process is a constant. Check the columns of X."
+            )
+        return rows, targets
 
     def _own_sklearn_kernel(self, *, fixed: bool) -> Any:
         """Return a copy of the kernel of scikit-learn, or its default, optimised or `fixed`."""
