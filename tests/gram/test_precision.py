@@ -208,6 +208,23 @@ def test_precision_follows_size_data_and_request() -> None:
     assert Gram(Polynomial(3, gamma=1.0, coef0=1.0), 1e3 * X).dtype == "float64"
 
 
+@pytest.mark.parametrize("dtype", ["auto", "float32"])
+@pytest.mark.parametrize("scale", [1e-150, 1e-20, 1e20])
+def test_rows_that_leave_the_range_of_single_precision_have_values_in_double(
+    scale: float, dtype: str
+) -> None:
+    X, Z = standardised(2), standardised(2) * scale
+    gamma = 1.0 / scale**2
+    for kernel, scaled in (
+        (RBF(1.0), RBF(gamma)),
+        (RBF(1.0) + RBF(3.0), RBF(gamma) + RBF(3.0 * gamma)),
+        (Polynomial(2, gamma=1.0, coef0=1.0), Polynomial(2, gamma=gamma, coef0=1.0)),
+    ):
+        expected = Gram(kernel, X, "float64").tile([0, 1])
+        for rows in (Z, sp.csr_array(Z)):
+            assert Gram(scaled, rows, dtype).tile([0, 1]) == pytest.approx(expected, rel=1e-12)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_tiles_are_of_the_chosen_type_and_products_are_doubles(dtype: str) -> None:
     gram = Gram(RBF(0.1), standardised(), dtype)

@@ -20,7 +20,7 @@ from mercer.objects.validation import VECTORS, count, take
 
 from .mapped_objects import SPARSE_DENSITY, Images, Views
 from .norms import numbers, sequence_norms
-from .precision import SPARSE_ERROR, coarseness_of_single
+from .precision import SPARSE_ERROR, coarseness_of_single, leaves_single
 from .program import Builder, Leaf, Program, Scalars, compile_kernel
 
 # Single precision that a user insists on is commented on beyond this multiple of the error.
@@ -199,7 +199,7 @@ def choose_layout(
     """Return the layout for objects and their native form, which shares what is `known` of them.
 
     "auto" takes float32 where a kernel value then is accurate to 2e-6, and float64 for small
-    problems and everywhere else.
+    problems and everywhere else; "float32" takes float64 where numbers leave its range.
     """
     X, program = views.X, compile_kernel(kernel)
     if dtype == "auto" and (
@@ -226,7 +226,7 @@ def choose_layout(
         single.coarseness = _coarseness(single, store, views, found)
         if dtype == "float32" and sparse:
             _warn_of_errors(program, single.coarseness)
-        if dtype == "float32" or single.coarseness <= 1.0:
+        if single.coarseness <= 1.0 or (dtype == "float32" and not leaves_single(program, store)):
             return single, store
     double = Layout(program, "float64", sparse, [None] * len(program.leaves), images)
     return double, double.prepare(views, found=found, known=known)

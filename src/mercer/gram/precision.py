@@ -45,6 +45,10 @@ SINGLE_SCALE = 1e3
 # errors that were seen.
 SINGLE_POWER = 5e-6
 
+# Norms of rows whose squares, and those of small differences, have exponents of single precision.
+SMALLEST_ROW, LARGEST_ROW = 1e-15, 1e18
+LARGEST_CONSTANT = 1e38
+
 _EPS = 2.0**-24
 _GRID = 513
 _LONGEST = 400  # instructions of a function of one statistic that are followed
@@ -65,7 +69,7 @@ def coarseness_of_single(
     the largest absolute value of the kernel on a sample of the objects.
     """
     kinds = {leaf.kind for leaf in program.leaves}
-    if kinds & {"matrix", "python", "sequence"}:
+    if kinds & {"matrix", "python", "sequence"} or leaves_single(program, store):
         return inf
     leaves = [
         _Rows(
@@ -85,6 +89,15 @@ def coarseness_of_single(
     # near the ends of the interval of all that may occur.
     size = min(_size(bound), scale())
     return bound.error / (2e-6 * size) if np.isfinite(bound.error) and size > 0 else inf
+
+
+def leaves_single(program: Program, store: Any) -> bool:
+    """Return whether rows or constants of a program leave the range of single precision."""
+    radii = [store.radius(k) for k in range(len(program.leaves))]
+    numbers = [abs(a) for _, *args in program.code for a in args if isinstance(a, float)]
+    return max(numbers, default=0.0) > LARGEST_CONSTANT or any(
+        r > 0.0 and not SMALLEST_ROW <= r <= LARGEST_ROW for r in radii
+    )
 
 
 @dataclass(frozen=True)
