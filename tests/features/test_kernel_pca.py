@@ -263,6 +263,24 @@ def test_a_repeated_eigenvalue_is_found_as_often_as_it_occurs():
     np.testing.assert_allclose(pca.eigenvalues_[20:], 0.0, atol=1e-9)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("decay", [1.0, 10.0**-3.2, 10.0**-5.8])
+def test_primal_value_bounds_the_variance_that_the_model_leaves_unexplained(decay, dtype):
+    # Eigenvectors that are rounded, and components whose small eigenvalues are taken as zero.
+    rows = (RNG.normal(size=(30, 5)) * decay ** np.arange(5)).astype(dtype)
+    model = KernelPCA(4).fit(rows)
+    wide = rows.astype(np.longdouble)
+    left = wide - wide.mean(axis=0)
+    directions = []
+    for a in model.scores_coef_.T.astype(np.longdouble):
+        for u in directions:
+            a = a - u * (u @ a)
+        if a.any():
+            directions.append(a / np.sqrt(a @ a))
+            left = left - np.outer(directions[-1], directions[-1] @ left)
+    assert model.certificate_.dual <= np.square(left).sum() <= model.certificate_.primal
+
+
 def test_upper_bounds_hold_for_unconverged_pairs():
     rng = np.random.default_rng(5)
     values = np.sort(rng.exponential(size=30))[::-1] ** 3

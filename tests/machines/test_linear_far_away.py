@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_array, issparse
 from sklearn.base import clone
 
-from mercer import SVC, SVR, NuSVR
+from mercer import SVC, SVR, NuSVC, NuSVR
 from mercer.expansion import Expansion
 from mercer.kernels import Linear
 from mercer.numerics.sums import compensated_product, compensated_sums
@@ -171,6 +171,24 @@ def test_rows_of_float32_are_centred_without_rounding(machine, form):
         assert double.certificate_.dual <= proof.primal
     f, g = (getattr(m, "decision_function", m.predict) for m in (single, double))
     np.testing.assert_allclose(f(form(X)), g(form(X.astype(float))), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("solver", ["auto", "decomposition"])
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_rows_whose_squares_overflow_are_proved_around_their_centre(form, solver):
+    model = SVC(kernel="linear", solver=solver).fit(form(np.full((2, 2), 1e159)), [-1, 1])
+    proof = model.certificate_  # f = 0 is optimal, with a slack of 1 for each row
+    assert proof.status == "optimal"
+    assert proof.dual <= 2.0 <= proof.primal
+
+
+@pytest.mark.parametrize("scale", [1e-140, 1e140])
+def test_margins_whose_squares_leave_the_range_of_numbers_are_proved(scale):
+    rows = np.array([[-1.0], [1.0]]) * scale
+    proof = NuSVC(nu=0.5, kernel="linear").fit(rows, [-1, 1]).certificate_
+    # alpha = 1/2 each: w = scale, and the optimum is -w^2 / 2.
+    assert proof.dual <= -(scale**2) / 2 <= proof.primal
+    assert proof.status == "optimal"
 
 
 def test_compensated_products_are_exact_to_the_last_digits():

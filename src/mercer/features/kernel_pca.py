@@ -271,7 +271,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         scores = vectors if root is None else vectors / root[:, None]
         first = np.abs(scores).argmax(axis=0)
         signs = np.where(scores[first, np.arange(k)] < 0.0, -1.0, 1.0)
-        vectors = vectors * signs
+        exact = vectors = vectors * signs
         if single:
             # Kernel values are at most as long as the root of the largest eigenvalue, and are
             # divided by the root of the vector's own; its length is to stay 1 as well.
@@ -292,7 +292,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         self.kernel_ = kernel
         self._n_left_out = data.n_total - data.n
         self._set_objects(data, kernel)
-        self._certify(found, k, trace, matrix.scale, kernel, time.perf_counter() - start)
+        # Directions v_j in place of eigenvectors u_j leave sum_j lambda_j |v_j - u_j|^2 more at most.
+        lost = float(np.square(vectors - exact).sum(axis=0) @ np.abs(values))
+        self._certify(found, lost, trace, matrix.scale, kernel, time.perf_counter() - start)
         self._learn_inverse(data, kernel)
 
     def _derive(self) -> None:
@@ -528,9 +530,15 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         self.X_fit_ = X.copy() if copied else X
 
     def _certify(
-        self, found: RitzPairs, k: int, trace: float, scale: float, kernel: Kernel, seconds: float
+        self,
+        found: RitzPairs,
+        lost: float,
+        trace: float,
+        scale: float,
+        kernel: Kernel,
+        seconds: float,
     ) -> None:
-        values, norms = found.values, found.residual_norms
+        values, norms, k = found.values, found.residual_norms, len(self.eigenvalues_)
         n, eps = len(found.vectors), np.finfo(float).eps
         size = float(np.abs(values).max(initial=0.0))
         # Kernel values are wrong by some eps sqrt(k(x, x) k(z, z)), before functions are removed,
@@ -547,9 +555,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             else:
                 upper = upper_bounds(values, norms, k, trace) if k else values[:0]
             bounds = np.stack([values[:k] - rounding, upper + rounding], axis=1)
-            left = trace - float(values[:k].sum())
-            primal = max(left, 0.0) + of_sums
-            dual = max(left - float((upper - values[:k]).sum()) - of_sums, 0.0)
+            # A component whose eigenvalue is taken as zero explains nothing.
+            primal = max(trace - float(self.eigenvalues_.sum()), 0.0) + lost + of_sums
+            dual = max(trace - float(upper.sum()) - of_sums, 0.0)
             gap = primal - dual
             relative = gap / trace if trace > 0.0 else 0.0
             if status == "optimal" and relative > _PROVED:

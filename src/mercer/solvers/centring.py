@@ -93,9 +93,10 @@ class Centring:
 
     def reach(self, X: Any) -> Array:
         """Return for rows x how far it is from the origin to x and to p: |x| + |p|."""
-        square = X.multiply(X).sum(axis=1) if sp.issparse(X) else np.square(X, dtype=float).sum(1)
-        point = self.point.astype(np.float64)
-        return np.sqrt(np.asarray(square, dtype=np.float64).ravel()) + math.sqrt(point @ point)
+        largest = np.float64(abs(X).max()) or 1.0  # so that squares do not overflow
+        rows, point = X / largest, self.point / largest
+        square = rows.multiply(rows).sum(axis=1) if sp.issparse(X) else np.square(rows).sum(axis=1)
+        return largest * (np.sqrt(np.asarray(square).ravel()) + math.sqrt(point @ point))
 
     def move(self, X: Any) -> Any:
         """Return other rows x as x - p."""

@@ -326,7 +326,7 @@ def _widened(fitting: PairFitting, moved: Centring) -> list[int]:
     added = of_pairs(rise)
     pairs.primal += added
     pairs.rounding += added
-    return np.flatnonzero(added > SEEN * GAP_LIMIT * pairs.terms).tolist()
+    return np.flatnonzero(~(added <= SEEN * GAP_LIMIT * pairs.terms)).tolist()
 
 
 def _prove(fitting: PairFitting, p: int, solution: Solution) -> None:

@@ -121,7 +121,7 @@ def _with_totals(task: Task, solution: Solution, f0: Array, errors: ValueErrors)
     values = proof.total_values(problem, beta, level, solution.multiplier, doubt)
     scale = task.scale(solution)
     floor = proof.rounding_floor(beta, float(np.square(errors.size.max(initial=0.0))))
-    terms, norm2 = max(values.terms, floor), values.norm2 / scale**2
+    terms, norm2 = max(values.terms, floor), values.norm2 / scale / scale
     checked = proof.total_conditions(problem, beta, level)
     assert problem.basis is not None
     excess = problem.loss.excess(  # type: ignore[attr-defined]
