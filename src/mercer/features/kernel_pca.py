@@ -292,7 +292,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         self.kernel_ = kernel
         self._n_left_out = data.n_total - data.n
         self._set_objects(data, kernel)
-        # Directions v_j in place of eigenvectors u_j leave sum_j lambda_j |v_j - u_j|^2 more at most.
+        # Directions v_j, not eigenvectors u_j, leave at most sum_j lambda_j |v_j - u_j|^2 more.
         lost = float(np.square(vectors - exact).sum(axis=0) @ np.abs(values))
         self._certify(found, lost, trace, matrix.scale, kernel, time.perf_counter() - start)
         self._learn_inverse(data, kernel)
