@@ -1,6 +1,7 @@
 """k-means in feature space."""
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 from mercer import KernelKMeans
-from mercer.kernels import RBF, Linear, Polynomial, Spectrum, ThinPlate, normalize
+from mercer.kernels import RBF, Linear, NegativeDistance, Polynomial, Spectrum, ThinPlate, normalize
 
 RNG = np.random.default_rng(0)
 CENTRES = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0], [5.0, 5.0]])
@@ -148,3 +149,13 @@ def test_an_interrupt_keeps_the_labels_found_so_far(monkeypatch, last):
 def test_a_time_limit_without_any_labels_raises():
     with pytest.raises(TimeoutError, match="no clusters"):
         KernelKMeans(3, time_limit=1e-9).fit(np.random.default_rng(0).normal(size=(600, 2)))
+
+
+def test_values_of_conditional_kernels_include_their_rounding():
+    # k(x, x) = 0, but the values of distinct rows are rounded.
+    for seed in range(8):
+        x = np.random.default_rng(seed).normal(size=7)
+        model = KernelKMeans(1, kernel=NegativeDistance()).fit(x[:, None])
+        exact = [Fraction(v) for v in x.tolist()]
+        inertia = sum(abs(a - b) for a in exact for b in exact) / len(exact)
+        assert model.certificate_.dual <= inertia <= model.certificate_.primal

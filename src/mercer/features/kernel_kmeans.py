@@ -45,6 +45,7 @@ from mercer.objects.parameters import declared, integer, positive
 from mercer.objects.validation import count, stored_alike
 from mercer.solvers import Certificate
 from mercer.solvers.centring import centring, translated
+from mercer.solvers.rounding import value_sizes
 
 from .projected_gram import ProjectedGram
 from .seeds import generator
@@ -238,7 +239,8 @@ class KernelKMeans(
         k: int,
         begun: float,
     ) -> None:
-        size = float(np.abs(gram.diag()) @ (np.ones(gram.n) if weight is None else weight))
+        squares = np.square(value_sizes(gram))
+        size = float(squares.sum() if weight is None else squares @ weight)
         rounding = 8.0 * np.finfo(float).eps * math.sqrt(gram.n) * size
         status, dual = found.status, 0.0
         if status in ("stationary", "iteration_limit"):

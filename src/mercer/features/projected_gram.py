@@ -25,6 +25,7 @@ from mercer.gram import Gram
 from mercer.kernels.conditional import orthonormal
 from mercer.numerics.block_krylov import RitzPairs, StopIterationRequest, largest_eigenpairs
 from mercer.objects.arrays import Array
+from mercer.solvers.rounding import value_sizes
 
 Single = NDArray[np.float32]
 
@@ -199,9 +200,9 @@ class ProjectedGram:
 
     @property
     def scale(self) -> float:
-        """The sum of the absolute diagonal before functions are removed."""
-        diagonal = np.abs(self._gram.diag())
-        return float(diagonal.sum() if self.root is None else diagonal @ self.root**2)
+        """Weighted sum of r_i^2 with |k(x_i, x_j)| <= r_i r_j: the trace of definite kernels."""
+        squares = np.square(value_sizes(self._gram))
+        return float(squares.sum() if self.root is None else squares @ self.root**2)
 
     def trace(self) -> float:
         """Return the sum of the eigenvalues, which costs one product unless there was one."""
