@@ -1,5 +1,8 @@
 """Exact paths over C and nu against fits, certificates and closed forms."""
 
+from fractions import Fraction
+from operator import mul
+
 import matplotlib
 
 matplotlib.use("Agg")
@@ -245,3 +248,26 @@ def test_a_path_that_cannot_begin_says_so(monkeypatch):
     monkeypatch.setattr("mercer.selection.solution_path.minimise", stalled)
     with pytest.raises(ValueError, match="the path cannot begin"):
         regularization_path(NuSVC(), [[0.0], [1.0], [2.0]], [0, 1, 1])
+
+
+@pytest.mark.parametrize("machine", [SVC(kernel="linear"), OneClassSVM(kernel="linear")])
+@pytest.mark.parametrize("seed", [2, 11, 25])
+def test_certificates_bound_the_objective_in_rational_arithmetic(machine, seed):
+    random = np.random.default_rng(seed)
+    X = random.integers(-4, 5, size=(8, 3)).astype(float)
+    y = np.where(np.arange(8) % 2, 1, -1) if isinstance(machine, SVC) else np.ones(8, dtype=int)
+    weight = 10.0 ** random.integers(-5, 6, size=8)
+    path = regularization_path(machine, X, y, sample_weight=weight)
+    rows, s = [[Fraction(x) for x in row] for row in X.tolist()], [Fraction(x) for x in weight]
+    for value in path.breakpoints[(path.breakpoints > 0.0) & np.isfinite(path.breakpoints)]:
+        point, proof = path.at(value), path.certificate(value)
+        beta = [Fraction(b) for b in point.coef.tolist()]
+        w = [sum(map(mul, beta, column)) for column in zip(*rows, strict=True)]
+        b, rho, price, reward = Fraction(point.intercept), Fraction(1), Fraction(float(value)), 0
+        if isinstance(machine, OneClassSVM):
+            b, rho, price = Fraction(0), Fraction(point.rho), Fraction(1)
+            reward = Fraction(float(value)) * sum(s) * rho
+        f = [sum(map(mul, w, row)) + b for row in rows]
+        slack = [max(Fraction(0), rho - int(v) * g) for v, g in zip(y, f, strict=True)]
+        primal = sum(map(mul, w, w)) / 2 - reward + price * sum(map(mul, s, slack))
+        assert proof.dual <= primal <= proof.primal

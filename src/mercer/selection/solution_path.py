@@ -27,9 +27,8 @@ from sklearn.base import clone
 from mercer.expansion import Expansion
 from mercer.machines import SVC, NuSVC, OneClassSVM
 from mercer.objects.validation import take
-from mercer.solvers import Certificate
+from mercer.solvers import Certificate, Solution, certificate
 from mercer.solvers.centring import Centring, centring
-from mercer.solvers.feasibility import repaired
 
 from .path_following import Program, Segment, follow, interval, largest_sum, middle
 from .path_qp import FREE, LOWER, UPPER, StalledError, minimise
@@ -234,6 +233,7 @@ class _PathProblem:
     program: Program
     begin: float  # of the path, in its own time
     start: tuple[Array, Any]
+    machine: Any  # a copy, for its problems at points of the path
     objects: Any  # training objects as given
     moved: Centring | None = None  # by what those behind the kernel matrix are translated
 
@@ -253,7 +253,22 @@ class _PathProblem:
         raise NotImplementedError
 
     def certificate(self, point: PathPoint) -> Certificate:
-        raise NotImplementedError
+        """Return the proof of a point, as that of any solution of the machine's problem."""
+        machine, groups = self.machine, self.program.n_groups
+        if isinstance(machine, SVC):
+            machine.C_ = point.value
+        else:
+            machine.nu = point.value
+        sides = point.rho * np.array([1.0, -1.0]) if groups == 2 else np.zeros(groups)
+        m = sides - point.intercept
+        solution = Solution(point.coef, self.K @ point.coef, m, np.stack([m, m], axis=1), "optimal")
+        problem = machine._problem(self.y, self.s)
+        proof = certificate(problem, self.gram.in_precision("float64"), solution)
+        # The objective of a nu machine may be 0, and the gap is then rounding.
+        rounded = proof.gap <= 10.0 * proof.rounding
+        known = proof.converged or not isinstance(machine, SVC)
+        proved = proof.relative_gap <= 1e-6 or (rounded and known)
+        return replace(proof, status="optimal" if proved else "precision_limit")
 
     def multipliers(self, t: float, coef: Array, segment: Segment) -> Array:
         """Return the multiplier of each group, the midpoint of an interval."""
@@ -273,23 +288,6 @@ class _PathProblem:
             else:
                 found[g] = middle(*interval(values, state, members))
         return found
-
-    def _certificate(
-        self, point: PathPoint, primal: float, dual: float, size: float, violation: float
-    ) -> Certificate:
-        # What the sums b'Kb and s'max(0, ...) lose, relative to their absolute terms.
-        absolute = np.abs(self.K) @ np.abs(point.coef)
-        terms = float(np.abs(point.coef) @ absolute) + size
-        if point.rho != 1.0:  # thresholds that are sums of kernel values
-            terms += point.value * float(self.s.sum()) * float(absolute.max())
-        rounding = np.finfo(float).eps * np.sqrt(len(self.y)) * terms
-        primal, dual = primal + rounding, dual - rounding
-        gap = max(primal - dual, 0.0)
-        relative = gap / size if size > 0 else 0.0
-        # The objective of a nu machine may be 0, and the gap is then rounding.
-        proved = relative <= 1e-6 or (point.rho != 1.0 and gap <= 100 * rounding)
-        status = "optimal" if proved else "precision_limit"
-        return Certificate(status, primal, dual, gap, relative, violation, rounding=rounding)
 
 
 class _CostPath(_PathProblem):
@@ -322,25 +320,6 @@ class _CostPath(_PathProblem):
     def point(self, value: float, t: float, coef: Array, segment: Segment) -> PathPoint:
         found = self.multipliers(t, coef, segment)
         return PathPoint(value, coef, float(found[0]) if len(found) else 0.0, 1.0)
-
-    def certificate(self, point: PathPoint) -> Certificate:
-        K = self.K @ point.coef
-        norm2 = float(point.coef @ K)
-        agreement = self.y * (K + point.intercept)
-        loss = point.value * float(self.s @ np.maximum(0.0, 1.0 - agreement))
-        low, high = self.program.bounds(point.value)
-        feasible = np.clip(point.coef, low, high)
-        if self.program.n_groups:
-            feasible = repaired(feasible, low, high, np.zeros(1, dtype=np.intp))
-        primal = 0.5 * norm2 + loss
-        dual = float(self.y @ feasible) - 0.5 * float(feasible @ (self.K @ feasible))
-        alpha = self.y * point.coef
-        tiny = 1e-9 * point.value * self.s
-        wrong = np.where(alpha > tiny, np.maximum(agreement - 1.0, 0.0), 0.0)
-        below = alpha < point.value * self.s - tiny
-        wrong = np.maximum(wrong, np.where(below, np.maximum(1.0 - agreement, 0.0), 0.0))
-        size = 0.5 * abs(norm2) + loss
-        return self._certificate(point, primal, dual, size, float(wrong.max()))
 
 
 class _NuPath(_PathProblem):
@@ -383,15 +362,6 @@ class _NuPath(_PathProblem):
         plus, minus = self.multipliers(t, coef, segment)
         return PathPoint(value, coef, 0.5 * float(plus + minus), 0.5 * float(minus - plus))
 
-    def certificate(self, point: PathPoint) -> Certificate:
-        K = self.K @ point.coef
-        norm2, total = float(point.coef @ K), 2.0 * self.half
-        short = np.maximum(0.0, point.rho - self.y * (K + point.intercept))
-        loss, reward = float(self.s @ short), point.value * total * point.rho
-        primal, dual = 0.5 * norm2 - reward + loss, -0.5 * norm2
-        size = 0.5 * abs(norm2) + abs(reward) + loss
-        return self._certificate(point, primal, dual, size, _violation(self, point, K, short))
-
 
 class _OneClassPath(_PathProblem):
     """OneClassSVM over nu, from 1 down; time is 1 - nu."""
@@ -423,25 +393,6 @@ class _OneClassPath(_PathProblem):
     def point(self, value: float, t: float, coef: Array, segment: Segment) -> PathPoint:
         found = float(self.multipliers(t, coef, segment)[0])
         return PathPoint(value, coef, found, -found)
-
-    def certificate(self, point: PathPoint) -> Certificate:
-        K = self.K @ point.coef
-        norm2 = float(point.coef @ K)
-        short = np.maximum(0.0, point.rho - K)
-        loss, reward = float(self.s @ short), point.value * self.total * point.rho
-        primal, dual = 0.5 * norm2 - reward + loss, -0.5 * norm2
-        size = 0.5 * abs(norm2) + abs(reward) + loss
-        return self._certificate(point, primal, dual, size, _violation(self, point, K, short))
-
-
-def _violation(problem: _PathProblem, point: PathPoint, K: Array, short: Array) -> float:
-    """Return the largest violation of the optimality conditions of a nu machine."""
-    alpha = problem.y * point.coef
-    offset = point.intercept if len(problem.program.total) > 1 else 0.0
-    excess = np.maximum(problem.y * (K + offset) - point.rho, 0.0)
-    tiny = 1e-9 * problem.s
-    wrong = np.where(alpha > tiny, excess, 0.0)
-    return float(np.maximum(wrong, np.where(alpha < problem.s - tiny, short, 0.0)).max())
 
 
 def regularization_path(
@@ -559,7 +510,7 @@ def _posed(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[_PathPro
     moved = centring(kernel, data.X, machine._sums_to_zero)
     gram = machine._gram(data, kernel, objects=None if moved is None else moved.rows)
     problem = _problem(machine, data, gram, np.array(s, dtype=np.float64))
-    problem.objects, problem.moved = data.X, moved
+    problem.machine, problem.objects, problem.moved = machine, data.X, moved
     return problem, (X, y, sample_weight)
 
 
