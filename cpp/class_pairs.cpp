@@ -127,7 +127,7 @@ class PairSolver {
     }
     if (sol_.status != Status::optimal) {
       summarise(problem_, sol_);
-    } else if (sol_.violation > settings_.tol * 1.01) {
+    } else if (!(sol_.violation <= settings_.tol * 1.01)) {
       sol_.status = Status::stalled;
     }
   }

@@ -339,7 +339,7 @@ class TaskSolver {
         collect(slots, true);
         settle();
         if (sol_.violation <= tol_ * (1 + 1e-9)) return;
-        if (sol_.violation >= 0.5 * previous) {
+        if (!(sol_.violation < 0.5 * previous)) {
           sol_.status = Status::stalled;
           return;
         }

@@ -71,7 +71,7 @@ class WholeSolver {
       polish(sol);
       if (sol.violation <= settings_.tol) sol.status = Status::optimal;
     }
-    if (sol.status == Status::optimal && sol.violation > settings_.tol * 1.01 &&
+    if (sol.status == Status::optimal && !(sol.violation <= settings_.tol * 1.01) &&
         !(settings_.gap_tol > 0 && sol.relative_gap <= settings_.gap_tol))
       sol.status = Status::stalled;
     confirm(settings_, sol);
@@ -152,7 +152,7 @@ class WholeSolver {
         assess(sol);
         const bool met = sol.violation <= settings_.tol * (1 + 1e-9);
         if (met && tightened<T>(settings_, sol.relative_gap, t.tol)) continue;
-        if (met || sol.violation >= 0.5 * previous) break;
+        if (met || !(sol.violation < 0.5 * previous)) break;  // nor where values overflowed
         previous = sol.violation;
         continue;
       }

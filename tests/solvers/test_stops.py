@@ -317,3 +317,12 @@ def test_a_negative_definite_matrix_moves_to_the_bounds() -> None:
     solution = solve(problem, Gram(Precomputed(), -np.eye(n)), Settings())
     assert solution.status == "stationary"
     assert np.abs(solution.beta).tolist() == [1.0] * n
+
+
+@pytest.mark.parametrize("time_limit", [None, 10.0])
+def test_values_that_overflow_end_a_fit_with_a_sentence(time_limit: float | None) -> None:
+    """Kernel values of 1e300 are numbers, and so are coefficients of 1e11."""
+    X, y = np.random.default_rng(0).normal(size=(43, 4)) * 1e150, np.linspace(-1.0, 1.0, 43)
+    machine = NuSVR(C=2e11, nu=0.1, kernel="linear", time_limit=time_limit)
+    with pytest.raises(ValueError, match=r"coefficients of up to .* overflow; scale the data"):
+        machine.fit(X, y)

@@ -87,6 +87,17 @@ def blame_overflow(gram: Gram, error: ValueError) -> None:
     ) from error
 
 
+def refuse_overflow(solution: Solution, gram: Gram) -> None:
+    """Raise if products of kernel values and coefficients overflowed."""
+    ended = solution.status in ("stalled", "iteration_limit")
+    if ended and not np.isfinite([solution.kkt_violation, *solution.values]).all():
+        raise ValueError(
+            f"kernel values of up to {float(np.abs(gram.diag()).max()):.3g} times coefficients of "
+            f"up to {float(np.abs(solution.beta).max()):.3g} overflow; {advice(gram.kernel)}, or "
+            "use a smaller C."
+        )
+
+
 def native_settings(s: Settings) -> dict[str, Any]:
     """Return the settings as the native solvers take them."""
     for name in ("tol", "gap_tol", "largest_gap", "time_limit", "cache_size"):

@@ -29,7 +29,7 @@ import numpy as np
 from mercer.gram import Gram
 
 from .class_pairs import ClassPairs, PairsOfClasses
-from .decomposition import Decomposition
+from .decomposition import Decomposition, refuse_overflow
 from .feature_interior_point import solve_in_features
 from .hard_margin import HardMargin
 from .hard_tube import HardTube
@@ -252,6 +252,7 @@ def _improve(
         if solutions[k].status == "interrupted":
             return
         if isinstance(chosen[k], Decomposition) and _unfinished(solutions[k], settings):
+            refuse_overflow(solutions[k], job.gram)
             for better in _climb(job, settings, begin, solutions[k]):
                 solutions[k] = better
         in_arrays = isinstance(job.problem, Problem) and without_dual(job.problem, "") is None
