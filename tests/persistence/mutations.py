@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.objects.compression import inflated
+from mercer.objects.compression import USUAL, USUAL_3, inflated
 from mercer.persistence import DamagedFileError
 from mercer.persistence.model_files import read
 
@@ -71,7 +71,7 @@ def _document(content: bytes, rng: np.random.Generator) -> bytes:
     end = start + int.from_bytes(payload[:8], "little")
     text = payload[start:end]
     if start == 16 and int.from_bytes(payload[8:16], "little") != len(text):
-        text = inflated(text)
+        text = inflated(text, usual=USUAL_3 if head.endswith(b"3") else USUAL)
     document = json.loads(text)
     places: list[tuple[Any, Any]] = []
     _collect(document, places)
