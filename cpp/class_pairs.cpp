@@ -32,7 +32,7 @@ constexpr Index polish_least = Index(1) << 20;
 constexpr double kernel_error = 8;
 /// Roundings of a short expression, such as a loss.
 constexpr double few = 8;
-/// Entries of all pairs from which on their work, half a millisecond, is worth waking threads for.
+/// Kernel entries of all pairs (about half a millisecond of work) from which threads are woken.
 constexpr Index worth_waking = 40000;
 /// A gap this many times the limit still counts as within it.
 constexpr double reached = 1.01;

@@ -152,7 +152,7 @@ class WholeSolver {
         assess(sol);
         const bool met = sol.violation <= settings_.tol * (1 + 1e-9);
         if (met && tightened<T>(settings_, sol.relative_gap, t.tol)) continue;
-        if (met || !(sol.violation < 0.5 * previous)) break;  // nor where values overflowed
+        if (met || !(sol.violation < 0.5 * previous)) break;  // NaN: values overflowed
         previous = sol.violation;
         continue;
       }

@@ -28,14 +28,15 @@ def unshuffled(raw: Any, size: int) -> bytes:
     return np.frombuffer(raw, dtype=np.uint8).reshape(size, -1).T.tobytes()
 
 
-_SAMPLE = 2**16  # bytes that tell whether sorted ones compress better
+_SAMPLE = 2**16  # bytes on which the byte shuffle is tried
 
 
 def compressed(raw: bytes, size: int, level: int) -> tuple[bytes, int]:
-    """Return bytes of numbers by zlib, and the size by which they are sorted; 1: they are not.
+    """Return bytes compressed by zlib, and the item size of the byte shuffle; 1: no shuffle.
 
-    Signs, exponents and digits of all numbers compress where they are sorted by their place,
-    numbers that occur again where they are not. `size`: of a number. `level`: effort of zlib.
+    A byte shuffle puts the first bytes of all numbers first, then the second ones, and so on, which
+    compresses signs and exponents; repeated numbers compress better without it. `size`: bytes of a
+    number. `level`: of zlib.
     """
     some = raw[: _SAMPLE // size * size]
     ways = {by: zlib.compress(shuffled(some, by), level) for by in (1, size)}

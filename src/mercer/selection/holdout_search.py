@@ -66,7 +66,7 @@ class HoldoutSearchCV(GridSearchCV):
     test_fraction : float, default=0
         Share of the rows that neither train nor choose, for ``risk_test_``.
     cost_range : float, default=None
-        Length of an interval that holds all costs; None is unknown, except for "zero_one", whose
+        Length of an interval that holds all costs; None: unknown. Not used for "zero_one", whose
         costs are 0 and 1.
     delta : float, default=0.05
         Probability with which the interval may miss the risk.

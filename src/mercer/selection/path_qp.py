@@ -116,7 +116,7 @@ def minimise(
             gradient = K @ x + c
         released = _released(gradient, state, movable, group, n_groups, multiplier, tol)
         if not released:
-            _put_on_bounds(x, state, lower, upper)
+            _snap_to_bounds(x, state, lower, upper)
             inner = group[state == FREE]
             multiplier[[g for g in range(n_groups) if not (inner == g).any()]] = np.nan
             return Point(x, state, multiplier)
@@ -124,8 +124,8 @@ def minimise(
     raise StalledError("the active set does not settle.")
 
 
-def _put_on_bounds(x: Array, state: Signs, lower: Array, upper: Array) -> None:
-    """Call no variable free that is on a bound but for rounding, whichever step took it there."""
+def _snap_to_bounds(x: Array, state: Signs, lower: Array, upper: Array) -> None:
+    """Set free variables that are within rounding of a bound to that bound."""
     near = _NEAR * float(np.abs(x).max(initial=0.0))
     for bound, side in ((lower, LOWER), (upper, UPPER)):
         on_it = (state == FREE) & (np.abs(x - bound) <= near)

@@ -10,6 +10,7 @@ of the equalities with their intervals, and how the solver stopped.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import groupby
 from time import perf_counter
@@ -90,7 +91,8 @@ def blame_overflow(gram: Gram, error: ValueError) -> None:
 def refuse_overflow(solution: Solution, gram: Gram) -> None:
     """Raise if products of kernel values and coefficients overflowed."""
     ended = solution.status in ("stalled", "iteration_limit")
-    if ended and not np.isfinite([solution.kkt_violation, *solution.values]).all():
+    finite = math.isfinite(solution.kkt_violation) and np.isfinite(solution.values).all()
+    if ended and not finite:
         raise ValueError(
             f"kernel values of up to {float(np.abs(gram.diag()).max()):.3g} times coefficients of "
             f"up to {float(np.abs(solution.beta).max()):.3g} overflow; {advice(gram.kernel)}, or "

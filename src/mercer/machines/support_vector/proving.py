@@ -203,9 +203,10 @@ class Fitting:
         return replace(errors, conditional=bool(self.gram.definiteness.order))
 
     def measure_errors(self, values: list[Array] | None) -> None:
-        """Compare the values in float32, given or not, with those in float64 on a sample of rows.
+        """Measure the errors of the float32 values K beta on a sample of the rows.
 
-        Given values of several tasks are those of the rows of each, and here all rows are needed.
+        `values`: those of the solver, used if there is one task. The values of several tasks cover
+        the rows of each alone, so they are computed again.
         """
         matrix, scheme, n_jobs = self.matrix(), self.scheme, self.settings.n_jobs
         weight = np.abs(matrix) * self.sizes
