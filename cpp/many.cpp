@@ -32,6 +32,7 @@ std::vector<Solution> solve_many(const std::vector<SubProblem>& problems,
     } else {
       out[k] =
           solve(p.problem, kernel, s, p.start, &stop, &workspace[worker], store, limit, p.rows);
+      out[k].near_bound = p.problem.near_bound(out[k].beta);
     }
   };
   for (Index k : large) one(k, settings, 0);

@@ -1,15 +1,19 @@
 // Aligned storage without initialisation; large blocks ask the system for huge pages, because
-// first-touch faults of small pages cost as much as computing the kernel values they hold.
+// first-touch faults of small pages cost as much as computing the kernel values they hold. For the
+// same reason a few large blocks that were freed are kept for the next fit.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdlib>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #ifdef __linux__
@@ -49,6 +53,50 @@ struct FreeDeleter {
   void operator()(void* p) const { std::free(p); }
 };
 
+/// Blocks on huge pages that were freed, up to a limit, for whoever needs one next. The system
+/// clears pages before it hands them out, which takes a tenth of a fit on a few thousand rows.
+class SpareBlocks {
+  struct Block {
+    void* data;
+    std::size_t bytes;
+  };
+
+ public:
+  /// A block of at least so many bytes, which become its size; null where there is none.
+  static void* take(std::size_t& bytes) {
+    const std::unique_lock guard(lock_, std::try_to_lock);  // never waits: also after a fork
+    if (!guard) return nullptr;
+    for (Block& block : blocks_)
+      if (block.bytes >= bytes && block.bytes <= 2 * bytes) {
+        kept_ -= block.bytes;
+        bytes = block.bytes;
+        return std::exchange(block, Block{}).data;
+      }
+    return nullptr;
+  }
+  /// Frees a block or keeps it.
+  static void give(void* data, std::size_t bytes) {
+    if (const std::unique_lock guard(lock_, std::try_to_lock); guard && kept_ + bytes <= limit)
+      for (Block& block : blocks_)
+        if (!block.data) {
+          kept_ += bytes;
+          block = {data, bytes};
+          return;
+        }
+    std::free(data);
+  }
+
+ private:
+#ifdef __SANITIZE_ADDRESS__
+  static constexpr std::size_t limit = 0;  // the sanitizer watches every block
+#else
+  static constexpr std::size_t limit = std::size_t(64) << 20;
+#endif
+  static inline std::mutex lock_;
+  static inline std::array<Block, 8> blocks_{};
+  static inline std::size_t kept_ = 0;
+};
+
 /// A fixed block of n uninitialised values, aligned for every vector width.
 template <class T>
 class Buffer {
@@ -60,20 +108,21 @@ class Buffer {
     data_.reset();
     size_ = 0;
     if (n <= 0) return;
-    constexpr std::size_t huge = std::size_t(1) << 21;
     const auto refuse = [n] {
       throw OutOfMemory(std::to_string(n), static_cast<double>(n), sizeof(T));
     };
     if (n > std::numeric_limits<Index>::max() / static_cast<Index>(2 * sizeof(T))) refuse();
-    const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(T);
-    const std::size_t align = bytes >= 2 * huge ? huge : 64;
-    // Not aligned_alloc, which wants the size rounded up: the sanitizers see the exact end.
-    void* p = nullptr;
-    if (posix_memalign(&p, align, bytes)) refuse();
+    std::size_t bytes = static_cast<std::size_t>(n) * sizeof(T);
+    const bool large = bytes >= 2 * huge;
+    void* p = large ? SpareBlocks::take(bytes) : nullptr;
+    if (!p) {
+      // Not aligned_alloc, which wants the size rounded up: the sanitizers see the exact end.
+      if (posix_memalign(&p, large ? huge : 64, bytes)) refuse();
 #ifdef __linux__
-    if (align == huge) madvise(p, bytes, MADV_HUGEPAGE);
+      if (large) madvise(p, bytes, MADV_HUGEPAGE);
 #endif
-    data_.reset(static_cast<T*>(p));
+    }
+    data_ = {static_cast<T*>(p), Deleter{bytes}};
     size_ = n;
   }
   /// Grows without keeping the contents.
@@ -88,7 +137,19 @@ class Buffer {
   Index size() const { return size_; }
 
  private:
-  std::unique_ptr<T, FreeDeleter> data_;
+  static constexpr std::size_t huge = std::size_t(1) << 21;
+
+  struct Deleter {
+    std::size_t bytes = 0;
+    void operator()(T* p) const {
+      if (bytes >= 2 * huge)
+        SpareBlocks::give(p, bytes);
+      else
+        std::free(p);
+    }
+  };
+
+  std::unique_ptr<T, Deleter> data_;
   Index size_ = 0;
 };
 

@@ -19,25 +19,24 @@ DenseStore<T> pack_dense(const Strided<U>& x, const double* centre) {
   s.packed.reset(panels * s.panel * std::max<Index>(x.d, 1));
   for (Index p = 0; p < panels; ++p) {
     T* out = s.packed.data() + p * x.d * s.panel;
-    for (int r = 0; r < s.panel; ++r) {
-      const Index i = p * s.panel + r;
-      if (i >= x.n) {
-        for (Index k = 0; k < x.d; ++k) out[k * s.panel + r] = T(0);
-        continue;
-      }
-      const U* row = x.data + i * x.row_stride;
-      double square = 0, error = 0;
-      for (Index k = 0; k < x.d; ++k) {
-        const double raw = static_cast<double>(row[k * x.col_stride]);
-        const double v = centre ? raw - centre[k] : raw;
+    const int rows = static_cast<int>(std::min<Index>(s.panel, x.n - p * s.panel));
+    if (rows < s.panel) std::fill_n(out, x.d * s.panel, T(0));
+    // Column by column: the sums of the rows of a panel do not wait for each other.
+    double square[largest_panel] = {}, error[largest_panel] = {};
+    const U* first = x.data + p * s.panel * x.row_stride;
+    for (Index k = 0; k < x.d; ++k) {
+      const double c = centre ? centre[k] : 0.0;
+      const U* column = first + k * x.col_stride;
+      for (int r = 0; r < rows; ++r) {
+        const double v = static_cast<double>(column[r * x.row_stride]) - c;
         const T packed = static_cast<T>(v);
         out[k * s.panel + r] = packed;
-        square += v * v;
-        error += (v - packed) * (v - packed);
+        square[r] += v * v;
+        error[r] += (v - packed) * (v - packed);
       }
-      s.radius = std::max(s.radius, square);
-      s.rounding = std::max(s.rounding, error);
     }
+    s.radius = std::max(s.radius, *std::max_element(square, square + rows));
+    s.rounding = std::max(s.rounding, *std::max_element(error, error + rows));
   }
   s.radius = std::sqrt(s.radius);
   s.rounding = std::sqrt(s.rounding);

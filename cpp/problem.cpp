@@ -26,6 +26,20 @@ double Problem::settled(Index i, double b, double largest) const {
   return slope_left[i] < slope_right[i] && at(kink[i]) ? kink[i] : b;
 }
 
+bool Problem::near_bound(const std::vector<double>& beta) const {
+  const double close = closeness(size());
+  for (Index i = 0; i < size(); ++i) {
+    const double b = beta[i], low = lower[i], high = upper[i];
+    if (b == 0 || !(b > low && b < high)) continue;
+    const double largest = std::max(high, -low);
+    const double room = close * (largest < inf ? largest : std::fabs(b));
+    if (std::min(b - low, high - b) <= room) return true;
+    if (slope_left[i] < slope_right[i] && b != kink[i] && std::fabs(b - kink[i]) <= room)
+      return true;
+  }
+  return false;
+}
+
 double Problem::rounding_of_sum(double largest) const {
   return closeness(size()) * largest;
 }

@@ -49,6 +49,9 @@ struct Problem {
   /// Otherwise rounding makes a coefficient free, and a free one determines the multiplier, which
   /// should be the midpoint of an interval.
   double settled(Index i, double b, double largest) const;
+  /// Whether a coefficient other than 0 lies beside a bound or kink, nearer than rounding of its
+  /// largest size, or of its own where it is unbounded.
+  bool near_bound(const std::vector<double>& beta) const;
   /// Bound on the rounding error of a sum of coefficients.
   double rounding_of_sum(double largest) const;
   /// The b in [lower, upper] that maximises s b - phi_i(b).
@@ -97,6 +100,7 @@ struct Solution {
   double violation = 0, objective = 0, gap = 0, relative_gap = 0;
   Index n_iter = 0, n_kernel_values = 0, outer = 0, cache_hits = 0, cache_misses = 0;
   bool negative_curvature = false;
+  bool near_bound = true;  ///< see Problem::near_bound
   bool fresh = false;  ///< whether values were computed from this beta alone, not kept up to date
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdlib>
 #include <exception>
 #include <fstream>
@@ -32,11 +31,30 @@ inline void relax() {
 #endif
 }
 
+/// Spins for a while, then gives way to other threads: one of them may be what is waited for.
+class Patience {
+ public:
+  /// Returns whether it has begun to give way.
+  bool wait() {
+    if (spins_ < kSpins) {
+      ++spins_;
+      relax();
+      return false;
+    }
+    std::this_thread::yield();
+    return true;
+  }
+
+ private:
+  static constexpr int kSpins = 4000;  ///< about twenty microseconds
+  int spins_ = 0;
+};
+
 struct Job {
   const std::function<void(Index, int)>* body = nullptr;
   Index tasks = 0;
   std::atomic<Index> next{0};
-  std::atomic<int> running{0};  ///< workers inside the job
+  std::atomic<int> finished{0};  ///< workers that have left the job
   std::exception_ptr error;
   std::mutex error_lock;
 
@@ -67,49 +85,31 @@ class Worker {
   }
 
   void offer(Job* job) {
-    bool asleep;
-    {
-      std::lock_guard guard(lock_);
-      job_ = job;
-      offers_.fetch_add(1, std::memory_order_release);
-      asleep = asleep_;
-    }
-    if (asleep) wake_.notify_one();
+    job_.store(job, std::memory_order_release);
+    offers_.fetch_add(1, std::memory_order_release);
+    offers_.notify_one();
   }
 
-  /// From now on the worker does not begin the job.
-  void withdraw() {
-    std::lock_guard guard(lock_);
-    job_ = nullptr;
-  }
+  /// Takes the offer back; returns false where the worker has begun the job.
+  bool withdraw() { return job_.exchange(nullptr, std::memory_order_acq_rel) != nullptr; }
 
  private:
   void loop(int number) {
     inside_pool = true;
-    for (unsigned seen = 0;;) {
-      // About twenty microseconds of spinning bridges the serial parts of a solver.
+    for (int seen = 0;; seen = offers_.load(std::memory_order_acquire)) {
+      // Spinning bridges the serial parts of a solver.
       for (int spin = 0; spin < 4000 && offers_.load(std::memory_order_acquire) == seen; ++spin)
         relax();
-      std::unique_lock guard(lock_);
-      asleep_ = true;
-      wake_.wait(guard, [&] { return offers_.load(std::memory_order_relaxed) != seen; });
-      asleep_ = false;
-      seen = offers_.load(std::memory_order_relaxed);
-      Job* job = job_;
-      if (job) job->running.fetch_add(1);
-      guard.unlock();
-      if (job) {
+      offers_.wait(seen, std::memory_order_acquire);
+      if (Job* job = job_.exchange(nullptr, std::memory_order_acq_rel)) {
         job->work(number);
-        job->running.fetch_sub(1, std::memory_order_release);
+        job->finished.fetch_add(1, std::memory_order_release);
       }
     }
   }
 
-  std::mutex lock_;
-  std::condition_variable wake_;
-  std::atomic<unsigned> offers_{0};
-  bool asleep_ = false;
-  Job* job_ = nullptr;
+  std::atomic<int> offers_{0};
+  std::atomic<Job*> job_{nullptr};
 };
 
 class Pool {
@@ -126,11 +126,11 @@ class Pool {
     job.work(0);
     inside_pool = false;
     // Nobody may join any more; then wait for those inside.
-    for (std::size_t w = 0; w < helpers; ++w) workers_[w]->withdraw();
-    for (unsigned spins = 0; job.running.load(std::memory_order_acquire) > 0; ++spins) {
-      relax();
-      if (idle && spins % 4096 == 4095) idle();
-    }
+    int inside = 0;
+    for (std::size_t w = 0; w < helpers; ++w) inside += workers_[w]->withdraw() ? 0 : 1;
+    Patience patience;
+    for (unsigned turns = 1; job.finished.load(std::memory_order_acquire) < inside; ++turns)
+      if ((patience.wait() || turns % 4096 == 0) && idle) idle();
     if (job.error) std::rethrow_exception(job.error);
   }
 

@@ -22,15 +22,12 @@ std::shared_ptr<CostPath> path_of(Array1<Index> rows, Array1<Index> ends, Array1
   }
   if (last != path->variables()) throw nb::value_error("the tasks do not hold all variables");
   for (nb::handle h : steps) {
-    const auto terms = nb::cast<nb::dict>(h);
-    const auto get = [&](const char* name) {
-      auto values = column(terms, name);
-      if (static_cast<Index>(values.size()) != path->variables())
+    CostTerms& t = path->steps.emplace_back();
+    read_terms(nb::cast<nb::dict>(h), t);
+    for (const auto* values :
+         {&t.lower, &t.upper, &t.slope_left, &t.slope_right, &t.curv_left, &t.curv_right, &t.kink})
+      if (static_cast<Index>(values->size()) != path->variables())
         throw nb::value_error("dual terms need an entry for each variable");
-      return values;
-    };
-    path->steps.push_back({get("lower"), get("upper"), get("slope_left"), get("slope_right"),
-                           get("curv_left"), get("curv_right"), get("kink")});
   }
   return path;
 }

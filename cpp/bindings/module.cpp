@@ -39,4 +39,5 @@ NB_MODULE(_native, m) {
   bind_sequences(m);
   bind_cost_paths(m);
   bind_pair_decisions(m);
+  bind_row_scans(m);
 }

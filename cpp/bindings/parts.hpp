@@ -13,5 +13,7 @@ void bind_sequences(nanobind::module_& m);
 void bind_cost_paths(nanobind::module_& m);
 /// Decision values of pairs of classes.
 void bind_pair_decisions(nanobind::module_& m);
+/// Single passes over the rows of a data set.
+void bind_row_scans(nanobind::module_& m);
 
 }  // namespace mercer

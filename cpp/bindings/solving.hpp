@@ -13,21 +13,39 @@ inline std::vector<double> column(const nb::dict& d, const char* name) {
   return to_vector(nb::cast<Array1<double>>(d[name]));
 }
 
+/// The numbers of an array, or others where there is none.
+inline std::vector<double> column_or(const nb::dict& d, const char* name,
+                                     const std::vector<double>& otherwise) {
+  return !d.contains(name) || d[name].is_none() ? otherwise : column(d, name);
+}
+
+/// Reads bounds and costs of the variables: a smooth linear cost where nothing else is said.
+template <class Terms>
+void read_terms(const nb::dict& d, Terms& t) {
+  t.lower = column(d, "lower");
+  t.upper = column(d, "upper");
+  const std::vector<double> zeros(t.lower.size());
+  t.slope_left = column(d, "slope_left");
+  t.slope_right = column_or(d, "slope_right", t.slope_left);
+  t.curv_left = column_or(d, "curv_left", zeros);
+  t.curv_right = column_or(d, "curv_right", t.curv_left);
+  t.kink = column_or(d, "kink", zeros);
+}
+
 inline SubProblem parse_problem(const nb::dict& d) {
   SubProblem s;
   Problem& p = s.problem;
-  p.lower = column(d, "lower");
-  p.upper = column(d, "upper");
-  p.slope_left = column(d, "slope_left");
-  p.slope_right = column(d, "slope_right");
-  p.curv_left = column(d, "curv_left");
-  p.curv_right = column(d, "curv_right");
-  p.kink = column(d, "kink");
-  p.groups = nb::cast<int>(d["groups"]);
-  if (p.groups > 2) throw nb::value_error("at most two groups (equalities) are supported");
-  if (p.groups) {
+  read_terms(d, p);
+  p.groups = 0;
+  if (!d["group"].is_none()) {
     const auto g = nb::cast<Array1<Index>>(d["group"]);
     p.group.assign(g.data(), g.data() + g.shape(0));
+    p.groups = 1;
+    for (Index of : to_vector(g)) {
+      if (of < 0) throw nb::value_error("no such group: group must hold 0 or 1.");
+      if (of > 1) throw nb::value_error("at most two groups (equalities) are supported");
+      if (of == 1) p.groups = 2;
+    }
   }
   if (!d["rows"].is_none()) s.rows = to_vector(nb::cast<Array1<Index>>(d["rows"]));
   if (!d["start"].is_none()) s.start = to_vector(nb::cast<Array1<double>>(d["start"]));
@@ -90,6 +108,7 @@ inline nb::dict to_dict(const Solution& s, int groups) {
   d["cache_hits"] = s.cache_hits;
   d["cache_misses"] = s.cache_misses;
   d["negative_curvature"] = s.negative_curvature;
+  d["near_bound"] = s.near_bound;
   d["fresh"] = s.fresh;
   return d;
 }

@@ -27,7 +27,7 @@ from .program import Builder, Leaf, Program, Scalars, compile_kernel
 COARSE = 100.0
 # Up to this many objects the whole problem is solved in double precision.
 SMALL = 1000
-# Objects on which the size of kernel values is tried out.
+# Objects on which the size of kernel values is tried out, and whether they lie far from the origin.
 SAMPLE = 64
 # Dense arrays of fewer columns are not stored compressed.
 SPARSE_COLUMNS = 64
@@ -194,14 +194,20 @@ class Layout:
 
 
 def choose_layout(
-    kernel: Any, views: Views, dtype: str, known: tuple[Layout, Any] | None = None
+    kernel: Any,
+    views: Views,
+    dtype: str,
+    known: tuple[Layout, Any] | None = None,
+    program: Program | None = None,
 ) -> tuple[Layout, Any]:
     """Return the layout for objects and their native form, which shares what is `known` of them.
+
+    `program`: of the kernel, where it is compiled.
 
     "auto" takes float32 where a kernel value then is accurate to 2e-6, and float64 for small
     problems and everywhere else; "float32" takes float64 where numbers leave its range.
     """
-    X, program = views.X, compile_kernel(kernel)
+    X, program = views.X, compile_kernel(kernel) if program is None else program
     if dtype == "auto" and (
         count(X) <= SMALL
         or any(leaf.kind in ("matrix", "python", "sequence") for leaf in program.leaves)
@@ -302,8 +308,7 @@ def _centre(leaf: Leaf, X: Any, rows: Any) -> np.ndarray | None:
         return None
     if sp.issparse(rows):
         return None
-    wide = rows is None and isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] > 128
-    part = slice(None, None, max(1, count(X) // (64 if wide else 256)))
+    part = slice(None, None, max(1, count(X) // SAMPLE))
     if rows is None:
         rows = select(take(X, part), leaf.columns, VECTORS)
     else:

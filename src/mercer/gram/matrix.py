@@ -15,7 +15,7 @@ from .contraction import contract
 from .layout import Layout, choose_layout
 from .mapped_objects import Views, views_of
 from .pairs import Pairs, as_index, some
-from .program import Leaf
+from .program import Leaf, Program
 from .shifted import Factorised, Iterative, shifted
 
 _ROWS = {"float32": _native.Rows32, "float64": _native.Rows64}
@@ -223,6 +223,11 @@ class Gram:
         return self._layout.dtype
 
     @property
+    def program(self) -> Program:
+        """The program of the kernel, without the signs of a signed matrix."""
+        return self._whole._layout.program
+
+    @property
     def coarse(self) -> bool:
         """Whether float32 values were asked for that are less accurate than ``"auto"`` allows."""
         return self._layout.coarseness > 1.0
@@ -377,6 +382,8 @@ class Prepared:
         Validated objects; for a precomputed kernel the integer positions of their columns.
     dtype : {"auto", "float32", "float64"}, default="float64"
         Precision of the kernel values.
+    program : Program, optional
+        The program of the kernel, where it is compiled.
 
     Examples
     --------
@@ -388,7 +395,9 @@ class Prepared:
     array([7.])
     """
 
-    def __init__(self, kernel: Any, Z: Any, dtype: str = "float64") -> None:
+    def __init__(
+        self, kernel: Any, Z: Any, dtype: str = "float64", program: Program | None = None
+    ) -> None:
         self.kernel = kernel
         if kernel.pairwise:
             self._ids: np.ndarray | None = np.ascontiguousarray(Z, dtype=np.int64)
@@ -399,7 +408,7 @@ class Prepared:
             return
         self._ids = None
         views = views_of(Z)
-        self._layout, self._objects = choose_layout(kernel, views, dtype)
+        self._layout, self._objects = choose_layout(kernel, views, dtype, program=program)
         # Python kernels need the images again, native ones only the packed rows.
         again = any(leaf.kind == "python" for leaf in self._layout.program.leaves)
         self._views = views if again else Views(views.X)

@@ -12,14 +12,12 @@ from sklearn.utils import assert_all_finite, check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from mercer.kernels import Kernel
-from mercer.objects.arrays import Array
+from mercer.objects.arrays import Array, is_finite
 from mercer.objects.callers import warn_caller
 from mercer.objects.tables import are_vectors, is_frame, is_table
 from mercer.objects.validation import refuse_other_objects, take, validated
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
-_FEW = 10_000
-"""Entries up to which they are looked at one by one: a row to predict has no time to lose."""
 
 
 def check_training_objects(machine: Any, X: Any, kernel: Kernel) -> Any:
@@ -83,7 +81,7 @@ def check_labels(machine: Any, y: Any, n_samples: int) -> NDArray[Any]:
 def check_targets(machine: Any, y: Any, n_samples: int) -> Array:
     """Return real targets as a one-dimensional float64 array."""
     _require(machine, y)
-    if not (type(y) is np.ndarray and y.ndim == 1 and y.dtype == np.float64 and _finite(y)):
+    if not (type(y) is np.ndarray and y.ndim == 1 and y.dtype == np.float64 and is_finite(y)):
         y = check_array(y, ensure_2d=False, dtype="numeric", input_name="y", estimator=machine)
         y = _in_one_dimension(y).astype(np.float64, copy=False)
     _check_length(y, n_samples)
@@ -166,7 +164,7 @@ def plain_rows(machine: Any, X: Any, *, reset: bool) -> Array | None:
     if rows.ndim != 2 or not rows.size or rows.dtype.kind not in "fiu":
         return None
     rows = rows if rows.dtype in _FLOATS else rows.astype(np.float64)
-    if not _finite(rows):
+    if not is_finite(rows):
         return None
     if reset:
         forget_columns(machine)
@@ -185,17 +183,9 @@ def _is_known_sparse(machine: Any, X: Any) -> bool:
         and X.shape[0] > 0
         and X.shape[1] == machine.n_features_in_
         and not hasattr(machine, "feature_names_in_")
-        and _finite(X.data)
+        and is_finite(X.data)
         and bool(X.has_canonical_format)
     )
-
-
-def _finite(X: NDArray[Any]) -> bool:
-    """Return whether all entries are finite, of many by their sum where that does not overflow."""
-    if X.size <= _FEW:
-        return bool(np.isfinite(X).all())
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(np.add.reduce(X, axis=None)) or np.isfinite(X).all())
 
 
 def forget_columns(machine: Any) -> None:

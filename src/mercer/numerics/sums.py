@@ -26,6 +26,22 @@ _ROWS = 4096  # rows of a product that are split at once
 _LOWEST, _HIGHEST = -1074, 970
 
 
+def exact_sum(x: Array) -> float:
+    """Return the sum of numbers >= 0, rounded once.
+
+    Sums of whole numbers up to 2^53 are exact in any order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.numerics.sums import exact_sum
+    >>> exact_sum(np.ones(7)), exact_sum(np.full(10, 0.1))
+    (7.0, 1.0)
+    """
+    total = float(x.sum())
+    return total if total <= 2.0**53 and (np.rint(x) == x).all() else math.fsum(x.tolist())
+
+
 def compensated_sums(terms: Array) -> tuple[Array, Array]:
     """Return column sums and their corrections; of sums that cancel, add the corrections last."""
     total, lost = np.zeros(terms.shape[1]), np.zeros(terms.shape[1])

@@ -785,9 +785,7 @@ def _transformed(step: Any, X: Any, y: Any) -> tuple[Any, Any]:
     return step.fit(X, y), step.transform(X)
 
 
-def _terms(machine: Any, batch: Batch) -> dict[str, Array]:
+def _terms(machine: Any, batch: Batch) -> dict[str, Any]:
     """Return the dual terms of all tasks at one value of C."""
     pieces = machine._loss().pieces(batch.y, machine.C_ * batch.weight)
-    arrays = DualProblem(*pieces).native(None)
-    names = ("lower", "upper", "slope_left", "slope_right", "curv_left", "curv_right", "kink")
-    return {name: arrays[name] for name in names}
+    return DualProblem(*pieces).native(None)

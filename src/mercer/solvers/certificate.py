@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -290,12 +290,12 @@ def of_several(certificates: list[Certificate]) -> list[Certificate]:
     """
     if len(certificates) == 1:
         return certificates
-    found = []
-    for c in certificates:
-        bounds = {n: getattr(c, n) for n in ("relative_gap", "kkt_violation", "rounding")}
-        short: dict[str, Any] = {n: float(few_digits(v)) for n, v in bounds.items() if v < _TINY}
-        found.append(replace(c, seconds=float(few_digits(c.seconds)), **short))
-    return found
+    names = "relative_gap", "kkt_violation", "rounding", "seconds"
+    numbers = np.array([[getattr(c, name) for name in names] for c in certificates])
+    brief = (numbers < _TINY) | [False, False, False, True]
+    numbers = np.where(brief, few_digits(numbers), numbers)
+    lines = (dict(zip(names, row, strict=True)) for row in numbers.tolist())
+    return [Certificate(**c.__dict__ | line) for c, line in zip(certificates, lines, strict=True)]
 
 
 def _certainty(basis: str) -> tuple[bool, int]:

@@ -398,7 +398,7 @@ def total_values(
     z = f0 - multiplier[problem.basis]
     (found,) = loss_values(problem.loss, problem.y, problem.c, beta, f0, z, _ONE, doubt, reward)
     missing = float(np.abs(problem.totals).sum()) * (1.0 + 8.0 * UNIT)
-    missing -= math.fsum(np.abs(doubt.dual))
+    missing -= float(np.abs(doubt.dual).sum())  # exact: see `mercer.solvers.feasibility`
     if not problem.rewarded or missing <= 0.0:
         return dual_below_primal(found, problem.loss)
     radius = float(doubt.size.max(initial=0.0))
@@ -429,6 +429,8 @@ def total_conditions(problem: Problem, beta: Array, f0: Array) -> Conditions:
     total = float(np.abs(problem.totals).sum())
     if not problem.rewarded and float(np.abs(beta).sum()) < total * (1.0 - 1e-9):
         return conditions(problem.dual, beta, f0, _ONE, problem.sign is None)
+    if len(problem.totals) == 1:
+        return conditions(problem.dual, beta, f0, _ONE)
     order = np.argsort(problem.basis, kind="stable")
     starts = np.searchsorted(problem.basis[order], np.arange(len(problem.totals)))
     return conditions(problem.dual, beta, f0, starts, order=order)

@@ -142,4 +142,5 @@ def _solution(d: dict[str, Any], seconds: float, precision: str) -> Solution:
         cache_misses=d["cache_misses"],
         negative_curvature=d["negative_curvature"],
         fresh=d["fresh"],
+        near_bound=d["near_bound"],
     )

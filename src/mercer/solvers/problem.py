@@ -106,23 +106,26 @@ class DualProblem:
         moving coefficients that are not zero first.
         """
         point = np.clip(np.zeros(len(self.lower)) if beta is None else beta, self.lower, self.upper)
-        for g in range(self.n_groups):
-            members = np.flatnonzero(self.group == g)
+        n_groups = self.n_groups
+        for g in range(n_groups):
+            members: Any = slice(None) if n_groups == 1 else np.flatnonzero(self.group == g)
+            inside, lower, upper = point[members], self.lower[members], self.upper[members]
             total = 0.0 if self.totals is None else float(self.totals[g])
             # Twice: the second pass removes the rounding error of the first.
             for _ in range(2):
-                missing = total - float(point[members].sum())
+                missing = total - float(inside.sum())
                 if missing == 0.0:
                     break
-                order = members[np.argsort(point[members] == 0.0, kind="stable")]
-                if missing > 0.0:
-                    room = self.upper[order] - point[order]
-                else:
-                    room = point[order] - self.lower[order]
-                before = np.concatenate([[0.0], np.cumsum(np.minimum(room, abs(missing)))[:-1]])
+                order: Any = slice(None)
+                if inside.any():
+                    order = np.argsort(inside == 0.0, kind="stable")
+                room = (upper - inside if missing > 0.0 else inside - lower)[order]
+                before = np.zeros(len(room))
+                np.cumsum(np.minimum(room, abs(missing))[:-1], out=before[1:])
                 share = np.clip(abs(missing) - before, 0.0, room)
-                point[order] += np.sign(missing) * share
-                np.clip(point, self.lower, self.upper, out=point)
+                inside[order] += np.copysign(share, missing)
+                np.clip(inside, lower, upper, out=inside)
+            point[members] = inside
         return point
 
     def part(self, rows: slice) -> DualProblem:
@@ -133,25 +136,18 @@ class DualProblem:
         return DualProblem(self.lower[rows], self.upper[rows], *parts)
 
     def native(self, start: np.ndarray | None) -> dict[str, Any]:
-        """Return the arrays as the native solver takes them."""
-        zero = np.zeros(np.shape(self.lower))
-        left = _doubles(self.slope_left)
-        curv_left = zero if self.curv_left is None else _doubles(self.curv_left)
-        group = _indices(self.group)
-        if group is not None and group.min(initial=0) < 0:
-            raise ValueError("no such group: group must hold 0 or 1.")
+        """Return the arrays as the native solver takes them; it knows what None stands for."""
         return {
             "lower": _doubles(self.lower),
             "upper": _doubles(self.upper),
-            "slope_left": left,
-            "slope_right": left if self.slope_right is None else _doubles(self.slope_right),
-            "curv_left": curv_left,
-            "curv_right": curv_left if self.curv_right is None else _doubles(self.curv_right),
-            "kink": zero if self.kink is None else _doubles(self.kink),
-            "groups": 0 if group is None else int(group.max(initial=0)) + 1,
-            "group": group,
+            "slope_left": _doubles(self.slope_left),
+            "slope_right": _doubles(self.slope_right),
+            "curv_left": _doubles(self.curv_left),
+            "curv_right": _doubles(self.curv_right),
+            "kink": _doubles(self.kink),
+            "group": _indices(self.group),
             "rows": _indices(self.rows),
-            "start": None if start is None else _doubles(start),
+            "start": _doubles(start),
         }
 
 
@@ -521,6 +517,8 @@ class Solution:
         Whether the kernel showed itself not to be positive semidefinite.
     fresh : bool
         Whether `values` were computed from the returned `beta` alone, after the last step.
+    near_bound : bool
+        Whether a variable may lie next to a bound or kink, within rounding, without being at it.
     coef : ndarray of shape (n,), optional
         The coefficients w of a problem with a penalty on them; then `beta` are its dual variables.
     linear : tuple of float and ndarray, optional
@@ -557,6 +555,7 @@ class Solution:
     cache_misses: int = 0
     negative_curvature: bool = False
     fresh: bool = False
+    near_bound: bool = True
     coef: np.ndarray | None = None
     linear: tuple[float, np.ndarray] | None = None
 
@@ -582,7 +581,9 @@ def _entries(name: str, given: Any, m: int) -> np.ndarray:
     return array
 
 
-def _doubles(a: np.ndarray) -> np.ndarray:
+def _doubles(a: np.ndarray | None) -> np.ndarray | None:
+    if a is None:
+        return None
     a = np.ascontiguousarray(a, dtype=np.float64)
     if a.ndim != 1:
         raise ValueError(

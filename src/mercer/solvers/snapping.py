@@ -29,24 +29,13 @@ def snap_to_bounds(
     problems: Sequence[DualProblem], solutions: Sequence[Solution], gram: Any, tol: float
 ) -> None:
     """Move variables onto bounds and kinks next to them, in place, and update multipliers."""
-    beta = np.concatenate([solution.beta for solution in solutions])
-    used = np.flatnonzero(beta != 0.0)  # others rest at a bound or kink
-    places = [
-        np.concatenate([p.lower for p in problems]),
-        np.concatenate([p.upper for p in problems]),
-    ]
-    if any(problem.slope_right is not None for problem in problems):
-        places.append(np.concatenate([_kinks(problem) for problem in problems]))
-    sizes = [len(solution.beta) for solution in solutions]
-    near = _near(beta[used], max(sizes), np.inf, *(place[used] for place in places))[0]
-    if not near.any():
-        return
-    unseen = _UNSEEN * tol / max(float(gram.diag().max()), 1e-300)
-    for k in np.unique(np.searchsorted(np.cumsum(sizes), used[near], side="right")):
-        if solutions[k].status in ("optimal", "stationary"):
+    near = [pair for pair in zip(problems, solutions, strict=True) if pair[1].near_bound]
+    unseen = _UNSEEN * tol / max(float(gram.diag().max()), 1e-300) if near else 0.0
+    for problem, solution in near:
+        if solution.status in ("optimal", "stationary"):
             # The effect on values is negligible, or no more than rounding of the largest variable.
-            rounding = UNIT * float(np.abs(solutions[k].beta).max())
-            _snap(problems[k], solutions[k], max(unseen, rounding))
+            rounding = UNIT * float(np.abs(solution.beta).max(initial=0.0))
+            _snap(problem, solution, max(unseen, rounding))
 
 
 def _kinks(problem: DualProblem) -> Array:
@@ -58,11 +47,11 @@ def _kinks(problem: DualProblem) -> Array:
 
 
 def _near(
-    beta: Array, n: int, unseen: float, lower: Array, upper: Array, kink: Array | float = np.nan
+    beta: Array, unseen: float, lower: Array, upper: Array, kink: Array
 ) -> tuple[NDArray[np.bool_], Array]:
     """Return which variables are next to a bound or kink, nearer than `unseen`, and the place."""
     size = np.maximum(upper, -lower)
-    close = max(_NEXT_TO_BOUND, n * np.finfo(np.float64).eps)
+    close = max(_NEXT_TO_BOUND, len(beta) * np.finfo(np.float64).eps)
     # An unbounded variable is judged by its own size: it is next to nothing but 0.
     room = np.minimum(close * np.where(size < np.inf, size, np.abs(beta)), unseen)
     place = np.where(upper - beta < beta - lower, upper, lower)
@@ -73,7 +62,10 @@ def _near(
 
 def _snap(problem: DualProblem, solution: Solution, unseen: float) -> None:
     lower, upper, beta = problem.lower, problem.upper, solution.beta
-    near, place = _near(beta, len(beta), unseen, lower, upper, _kinks(problem))
+    near, place = _near(beta, unseen, lower, upper, _kinks(problem))
+    solution.near_bound = False
+    if not near.any():
+        return
     solution.beta = beta = np.where(near, place, beta)
     solution.fresh = False
     if problem.group is None:

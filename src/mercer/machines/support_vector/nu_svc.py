@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.numerics.sums import exact_sum
 from mercer.objects.arrays import Array
 from mercer.objects.parameters import declared
 from mercer.solvers import Problem
@@ -96,7 +96,7 @@ class NuSVC(KernelClassifier):
         nu W, over the y_i beta_i; its multiplier is rho.
         """
         nu, intercept = float(self.nu), bool(self.fit_intercept)
-        total, plus = math.fsum(weight), math.fsum(weight[y > 0.0])
+        total, plus = exact_sum(weight), exact_sum(weight[y > 0.0])
         largest = 2.0 * min(plus, total - plus) / total
         if intercept and nu > largest * (1.0 + 1e-12):
             if not self._lowers_nu:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.numerics.sums import exact_sum
 from mercer.objects.arrays import Array
 from mercer.objects.parameters import declared
 from mercer.solvers import Problem
@@ -85,7 +85,7 @@ class NuSVR(KernelRegressor):
         of the sums give b = -(m0 + m1) / 2 and epsilon = (m1 - m0) / 2. Without an intercept there
         is one sum, C nu W, over both halves as positive variables; its multiplier is -epsilon.
         """
-        n, total = len(y), self.C_ * float(self.nu) * math.fsum(weight)
+        n, total = len(y), self.C_ * float(self.nu) * exact_sum(weight)
         twice = np.tile(np.arange(n) if rows is None else rows, 2)
         side, c, y = np.repeat([1.0, -1.0], n), np.tile(self.C_ * weight, 2), np.tile(y, 2)
         if self.fit_intercept:

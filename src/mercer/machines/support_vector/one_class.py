@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.numerics.sums import exact_sum
 from mercer.objects.arrays import Array
 from mercer.objects.parameters import declared
 from mercer.solvers import Problem
@@ -180,7 +180,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
 
         The multiplier of the sum is rho.
         """
-        total, ones = float(self.nu) * math.fsum(weight), np.ones(len(weight))
+        total, ones = float(self.nu) * exact_sum(weight), np.ones(len(weight))
         return one_sided(0.0 * ones, ones, weight, total, rows, name)
 
     def _keep_more(self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None) -> None:

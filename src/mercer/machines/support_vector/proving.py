@@ -220,7 +220,7 @@ class Fitting:
         error, squares = np.abs(single - double), scheme.sums(np.square(weight))
         estimate = ERROR["float32"] * np.outer(self.sizes[rows], np.sqrt(squares))
         ratio = np.divide(error, estimate, out=np.zeros_like(error), where=estimate > 0.0)
-        mean = np.sqrt(np.mean(np.square(ratio), axis=0)).max(initial=0.0)
+        mean = math.sqrt(np.square(ratio).sum(axis=0).max(initial=0.0) / len(rows))
         self.share = float(max(_MARGIN * mean, ratio.max(initial=0.0)))
         self.measured = float(error.max(initial=0.0))
 

@@ -19,6 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from mercer import _native
 from mercer.objects.arrays import Array, Rows
 
 FEWEST_ROWS = 512
@@ -57,12 +58,10 @@ def find_repetition(X: Any, *targets: NDArray[Any] | None) -> Repetition | None:
         ]
     if n > 2 * _SAMPLE:
         # Few distinct rows show themselves in a sample; a few repetitions among many do not pay.
-        some = np.linspace(0, n - 1, _SAMPLE).astype(np.intp)
-        part = X[some]
-        keys = _keys(part, [target[some] for target in given]) if sp.issparse(X) else _sums(part)
-        if _distinct(keys) > _WORTH * _SAMPLE:
+        some = slice(None, None, n // _SAMPLE)
+        if _mostly_distinct(X[some], [target[some] for target in given]):
             return None
-    if isinstance(X, np.ndarray) and _distinct(_sums(X)) > _WORTH * n:
+    if isinstance(X, np.ndarray) and _mostly_distinct(X, given):
         return None
     keys = _keys(X, given)
     if _distinct(keys) > _WORTH * n:
@@ -75,11 +74,12 @@ def find_repetition(X: Any, *targets: NDArray[Any] | None) -> Repetition | None:
     return Repetition(first, group) if _same(X, given, first[group]) else None
 
 
-def _sums(X: NDArray[Any]) -> NDArray[np.float32]:
-    """Return a number for every row, which differs for most rows that do: a weighted sum."""
-    weights = np.sin(np.arange(1.0, X.shape[1] + 1.0))
-    with np.errstate(over="ignore"):
-        return np.einsum("ij,j->i", X, weights, dtype=np.float64).astype(np.float32)
+def _mostly_distinct(X: Any, targets: list[NDArray[Any]]) -> bool:
+    """Return whether too few rows repeat, at a glance: a weighted sum tells dense rows apart."""
+    worth = int(_WORTH * X.shape[0])
+    if isinstance(X, np.ndarray):
+        return _native.distinct_rows(X, worth) > worth
+    return _distinct(_keys(X, targets)) > worth
 
 
 def _distinct(keys: NDArray[Any]) -> int:

@@ -38,10 +38,13 @@ _LARGEST, _SPREAD = 8, 24
 
 def error_sample(gram: Gram, *more: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the rows at which errors are estimated, and more."""
-    spread, size = np.linspace(0, gram.n - 1, _SPREAD).astype(np.int64), np.abs(gram.diag())
+    chosen, size = np.zeros(gram.n, dtype=bool), np.abs(gram.diag())
     if size.max(initial=0.0) > size.min(initial=np.inf):  # otherwise all rows are as large
         more = largest_of(size, _LARGEST), *more
-    return np.unique(np.concatenate([spread, *more]))
+    chosen[np.arange(_SPREAD) * (gram.n - 1) // (_SPREAD - 1)] = True
+    for rows in more:
+        chosen[rows] = True
+    return chosen.nonzero()[0]
 
 
 def largest_of(size: Array, count: int) -> NDArray[np.int64]:

@@ -119,7 +119,7 @@ class TrainingKernel:
         """Return training rows in the form in which others are compared with them."""
         kernel = self.gram.kernel
         objects = columns if kernel.pairwise else self.gram.views.take(columns)
-        return Prepared(kernel, objects, self.dtype)
+        return Prepared(kernel, objects, self.dtype, self.gram.program)
 
     def _rows(self, rows: Rows | None) -> Any:
         return self.gram.views if rows is None else self.gram.views.take(rows)
