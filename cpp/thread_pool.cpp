@@ -97,8 +97,8 @@ class Worker {
   void loop(int number) {
     inside_pool = true;
     for (int seen = 0;; seen = offers_.load(std::memory_order_acquire)) {
-      // Spinning bridges the serial parts of a solver.
-      for (int spin = 0; spin < 4000 && offers_.load(std::memory_order_acquire) == seen; ++spin)
+      // About a hundred microseconds of spinning bridge the serial parts of a solver.
+      for (int spin = 0; spin < 20000 && offers_.load(std::memory_order_acquire) == seen; ++spin)
         relax();
       offers_.wait(seen, std::memory_order_acquire);
       if (Job* job = job_.exchange(nullptr, std::memory_order_acq_rel)) {

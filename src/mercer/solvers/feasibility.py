@@ -8,8 +8,8 @@ direction.
 All coefficients of a problem are rounded towards 0 to multiples of one power of two, so large that
 the sum of their absolute values is less than 2^53 of these units. Every partial sum is then an
 integer that float64 holds, so that sums are exact, in any order. What is missing to the wanted sum
-is an integer too, and is shared out among coefficients that are free to move; where there are none,
-it is taken from those for which a move costs least. Rounding towards 0 keeps coefficients within
+is an integer too, and is given to a coefficient that is free to move; where there is none, it is
+taken from those for which a move costs least. Rounding towards 0 keeps coefficients within
 their bounds, since every bound interval here contains 0.
 """
 
@@ -109,27 +109,23 @@ def with_sums(
 ) -> Array:
     """Return whole numbers within their bounds whose sums are larger by `missing`.
 
-    They are moved as little as possible. Where a segment has not as much room, its numbers end at
+    Their moves add up to `missing`. Where a segment has not as much room, its numbers end at
     their bounds. `costs`: what a move costs; used where no number is strictly between 0 and its
     outer bound.
     """
-    sizes = segment_sizes(starts, len(units))
     # A free number has room for the whole correction, in both directions, on its side of 0.
-    some = np.flatnonzero(units != 0.0)
-    owner = np.searchsorted(starts, some, side="right") - 1
-    near, amount = units[some], np.abs(missing)[owner]
-    free = (np.abs(near) > amount) & (upper[some] - near > amount) & (near - lower[some] > amount)
-    some, owner = some[free], owner[free]
-    number = np.bincount(owner, minlength=len(starts)).astype(np.float64)
-    shared = (number > 0.0) & (missing != 0.0)
-    if shared.any():
-        each = np.trunc(missing / np.where(shared, number, 1.0)) * shared
-        rest = np.where(shared, missing - each * number, 0.0)
-        rank = np.arange(len(some)) - (np.cumsum(number) - number)[owner]
-        units = units.copy()
-        units[some] += each[owner] + np.sign(rest)[owner] * (rank < np.abs(rest)[owner])
-    for k in np.flatnonzero(~shared & (missing != 0.0)):
-        part = slice(starts[k], starts[k] + sizes[k])
+    amount = np.abs(missing)
+    if len(starts) > 1:
+        amount = np.repeat(amount, segment_sizes(starts, len(units)))
+    room = np.minimum(np.minimum(upper - units, units - lower), np.abs(units))
+    free = (room > amount).nonzero()[0]
+    chosen = np.full(len(starts), -1)  # the first free number of each segment
+    chosen[(np.searchsorted(starts, free, side="right") - 1)[::-1]] = free[::-1]
+    moved = chosen >= 0
+    units = units.copy()
+    units[chosen[moved]] += missing[moved]
+    for k in np.flatnonzero(~moved & (missing != 0.0)):
+        part = slice(starts[k], starts[k + 1] if k + 1 < len(starts) else None)
         cost = None if costs is None else MoveCosts(costs.up[part], costs.down[part])
         units[part] = _cheapest(units[part], lower[part], upper[part], float(missing[k]), cost)
     return units

@@ -103,9 +103,9 @@ class ValueErrors:
         return size * np.repeat(factor, segment_sizes(starts, len(beta)))
 
 
-def estimated(size: Array, single: float = 0.0) -> ValueErrors:
+def estimated(size: Array, single: float = 0.0, **more: Any) -> ValueErrors:
     """Return the estimate of the errors; `single`: of kernel values in single precision, else 0."""
-    return ValueErrors(size, independent=single + _INDEPENDENT * UNIT)
+    return ValueErrors(size, single + _INDEPENDENT * UNIT, **more)
 
 
 def guaranteed(size: Array, columns: int, kernel_error: float) -> ValueErrors:

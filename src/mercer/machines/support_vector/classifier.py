@@ -142,7 +142,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         if weight is not None:
             s *= weight
         if len(classes) == 2:
-            return Single(np.where(codes == 1, 1.0, -1.0), codes, classes), s
+            return Single(np.where(codes, 1.0, -1.0), codes, classes), s
         if self.multiclass == "ovr":
             return OneVsRest(codes, classes), s
         refuse_too_many_classes(len(classes), len(codes))

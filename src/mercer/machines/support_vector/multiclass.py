@@ -42,6 +42,8 @@ def distinct_labels(y: NDArray[Any]) -> tuple[NDArray[Any], Rows]:
         if int(y.max()) - low <= len(y):  # counting is faster than sorting
             offset = y.astype(np.intp) - low
             present = np.bincount(offset) > 0
+            if present.all():
+                return np.arange(low, low + len(present), dtype=y.dtype), offset
             return (present.nonzero()[0] + low).astype(y.dtype), (present.cumsum() - 1)[offset]
     return np.unique(y, return_inverse=True)
 

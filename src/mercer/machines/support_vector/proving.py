@@ -194,13 +194,14 @@ class Fitting:
                 solution.beta = np.where(rounding, 0.0, solution.beta)
                 solution.fresh = False
 
-    def errors(self, precision: str) -> ValueErrors:
+    def errors(self, precision: str, **more: Any) -> ValueErrors:
         """Return estimates of the errors of values that were computed in a precision."""
         single = precision.startswith("float32")
-        errors = estimated(self.sizes, ERROR["float32"] * self.share if single else 0.0)
         if single and self.gram.coarse:  # both the value and the exact one are at most r_i r_j
-            errors = replace(errors, systematic=2.0)
-        return replace(errors, conditional=bool(self.gram.definiteness.order))
+            more["systematic"] = 2.0
+        conditional = bool(self.gram.definiteness.order)
+        share = ERROR["float32"] * self.share if single else 0.0
+        return estimated(self.sizes, share, conditional=conditional, **more)
 
     def measure_errors(self, values: list[Array] | None) -> None:
         """Measure the errors of the float32 values K beta on a sample of the rows.
@@ -475,8 +476,8 @@ def _proofs(fitting: Fitting, matrix: Array, precision: str, n_jobs: int | None)
     if values is None:
         values = fitting.scheme.training_values(matrix, kernel)
     moved = fitting.centring
-    errors = replace(
-        fitting.errors(precision),
+    errors = fitting.errors(
+        precision,
         product=values_of(fitting.scheme, kernel),
         reach=None if moved is None else moved.reach(fitting.data.X),
     )
