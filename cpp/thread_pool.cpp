@@ -96,14 +96,15 @@ class Worker {
  private:
   void loop(int number) {
     inside_pool = true;
-    for (int seen = 0;; seen = offers_.load(std::memory_order_acquire)) {
+    for (;;) {
+      const int seen = offers_.load(std::memory_order_acquire);
       // About a hundred microseconds of spinning bridge the serial parts of a solver.
-      for (int spin = 0; spin < 20000 && offers_.load(std::memory_order_acquire) == seen; ++spin)
-        relax();
-      offers_.wait(seen, std::memory_order_acquire);
+      for (int spin = 0; spin < 20000 && !job_.load(std::memory_order_relaxed); ++spin) relax();
       if (Job* job = job_.exchange(nullptr, std::memory_order_acq_rel)) {
         job->work(number);
         job->finished.fetch_add(1, std::memory_order_release);
+      } else {
+        offers_.wait(seen, std::memory_order_acquire);
       }
     }
   }
