@@ -191,9 +191,10 @@ def test_margins_whose_squares_leave_the_range_of_numbers_are_proved(scale):
     assert proof.status == "optimal"
 
 
-def test_compensated_products_are_exact_to_the_last_digits():
+@pytest.mark.parametrize(("small", "large"), [(1.0, 1.0), (1e-300, 1e303), (1e-150, 1e-150)])
+def test_compensated_products_are_exact_to_the_last_digits(small, large):
     random = np.random.default_rng(0)
-    left, right = random.normal(size=(2, 40)) * 1e9, random.normal(size=(40, 3))
+    left, right = random.normal(size=(2, 40)) * 1e9 * small, random.normal(size=(40, 3)) * large
     left = np.hstack([left, -left * (1.0 + 1e-13)])
     right = np.vstack([right, right])
     exact = [

@@ -22,8 +22,6 @@ from numpy.typing import NDArray
 from mercer.objects.arrays import Array
 
 _ROWS = 4096  # rows of a product that are split at once
-# Exponents between which numbers can be split; sums of larger ones overflow.
-_LOWEST, _HIGHEST = -1074, 970
 
 
 def exact_sum(x: Array) -> float:
@@ -56,6 +54,9 @@ def compensated_sums(terms: Array) -> tuple[Array, Array]:
 
 def compensated_product(left: Array, right: Any) -> tuple[Array, Array]:
     """Return the matrix product left @ right and its correction, as `compensated_sums` does."""
+    left, size = _scaled(np.asarray(left, dtype=np.float64))
+    entries, scale = _scaled(right.data if sp.issparse(right) else right)
+    right = _with_entries(right, entries)
     terms = [np.zeros(left.shape[0] * right.shape[1])]
     for start in range(0, right.shape[0], _ROWS):
         A, B = left[:, start : start + _ROWS], right[start : start + _ROWS]
@@ -66,8 +67,15 @@ def compensated_product(left: Array, right: Any) -> tuple[Array, Array]:
         products = A1 @ B1, A1 @ B2, A2 @ B1, A1 @ B3 + A2 @ (B2 + B3) + A3 @ B
         terms += [np.asarray(product, dtype=np.float64).ravel() for product in products]
     sums, lost = compensated_sums(np.array(terms))
-    shape = left.shape[0], right.shape[1]
-    return sums.reshape(shape), lost.reshape(shape)
+    sums, lost = (np.ldexp(a, size + scale).reshape(len(left), -1) for a in (sums, lost))
+    return sums, lost
+
+
+def _scaled(values: NDArray[Any]) -> tuple[Array, int]:
+    """Return numbers divided by a power of two so that the largest is about 1, and its exponent."""
+    values = np.asarray(values, dtype=np.float64)
+    exponent = int(np.frexp(np.abs(values).max(initial=0.0))[1])
+    return np.ldexp(values, -exponent), exponent
 
 
 def _parts(values: NDArray[Any], digits: int) -> tuple[Array, Array, Array]:
@@ -76,7 +84,7 @@ def _parts(values: NDArray[Any], digits: int) -> tuple[Array, Array, Array]:
     for _ in range(2):
         unit = int(np.frexp(np.abs(rest).max(initial=0.0))[1]) - digits
         # Numbers are rounded to multiples of 2^unit where they are added to 1.5 * 2^(unit + 52).
-        far = math.ldexp(1.5, max(unit, _LOWEST) + 52) if unit < _HIGHEST else 0.0
+        far = math.ldexp(1.5, unit + 52)
         parts.append((rest + far) - far)
         rest = rest - parts[-1]
     return parts[0], parts[1], rest
