@@ -1,5 +1,6 @@
 """Linear machines far from the origin, and in units that make their kernel values huge or tiny."""
 
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -212,3 +213,19 @@ def test_compensated_products_are_exact_to_the_last_digits(small, large):
 def test_a_tube_that_holds_all_rows_needs_no_support_vector():
     model = SVR(kernel="linear", epsilon=10.0).fit([[1000.0], [1001.0], [1002.0]], [0.0, 1.0, 2.0])
     assert model.predict([[5.0]]) == [1.0]
+
+
+def test_the_primal_value_counts_coefficients_whose_sum_is_not_rounding():
+    # All coefficients are rounding of larger ones that cancel; their sum is multiplied by p.
+    X = [
+        [99999921304438.8, 100000183467957.89, 100000000897890.12, 99999925097892.38],
+        [99999985965818.95, 99999899942772.67, 100000008112445.52, 99999973344136.28],
+    ]
+    y = np.array([2.5e-151, 9.1e-151])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # rounding ends the fit
+        model = NuSVR(kernel="linear", C=8e-6, nu=0.1, solver="decomposition").fit(X, y)
+    excess = np.maximum(np.abs(y - model.predict(X)) - model.epsilon_, 0.0)
+    assert model.C * excess.sum() <= model.certificate_.primal
+    proof = model.certify(X, y)
+    assert model.C * excess.sum() <= proof.primal

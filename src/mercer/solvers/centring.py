@@ -30,10 +30,11 @@ from mercer.kernels import Kernel, Linear
 from mercer.numerics.sums import compensated_product
 from mercer.objects.arrays import Array
 
+from .rounding import DRIFT
+
 _FAR = 8.0  # distance of a column from 0, in median deviations, from which on it is moved
 _SAMPLE = 256  # rows that the medians are taken of
 _SPLIT = 4096  # rows that are held in several parts at once
-_DRIFT = 64  # roundings of the largest coefficients that a solver may leave in a sum of few
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class Centring:
         ends = rows.min(axis=0), rows.max(axis=0)
         low, high = (end.toarray().ravel() if sp.issparse(end) else end for end in ends)
         middle = np.where(point == 0.0, 0.0, 0.5 * low + 0.5 * high)
-        rounding = max(rows.shape[0], _DRIFT) * np.finfo(np.float64).eps * sizes
+        rounding = max(rows.shape[0], DRIFT) * np.finfo(np.float64).eps * sizes
         balanced = np.abs(sums) <= rounding
         return np.where(balanced[:, None], -np.outer(sums, middle), np.outer(sums, point))
 

@@ -38,6 +38,9 @@ _FEW = 8.0  # roundings of a short expression, such as a loss or its conjugate
 # wrong by at most 6.0 roundings of the root of the sum of squares.
 _INDEPENDENT, _SYSTEMATIC = 8.0, 0.5
 
+DRIFT = 64
+"""Roundings of the largest coefficients that a solver may leave in a sum of few."""
+
 _PREDICTED = 1.5
 """Roundings of <w, x> + b in the estimate, relative to |w| (|x| + |p|) with b near -<w, p>: one of
 each, w, the product and b."""
@@ -82,13 +85,22 @@ class ValueErrors:
         sizes = segment_sizes(starts, len(beta))
         norms = np.sqrt(np.maximum(np.add.reduceat(beta * f0, starts), 0.0))
         sums = [math.fsum(part) for part in np.split(beta, starts[1:])]
-        return self.of_far_rows(rows, np.repeat(norms, sizes), np.repeat(sums, sizes))
+        terms = norms, sums, np.add.reduceat(np.abs(beta), starts)
+        return self.of_far_rows(rows, *(np.repeat(term, sizes) for term in terms))
 
-    def of_far_rows(self, rows: NDArray[np.integer], norm: Array, total: Array) -> Array:
-        """Return these bounds from the lengths of w and the sums of the coefficients."""
+    def of_far_rows(
+        self, rows: NDArray[np.integer], norm: Array, total: Array, size: Array
+    ) -> Array:
+        """Return these bounds from the lengths of w and the sums of coefficients and their sizes.
+
+        A sum t that is not 0 adds t <q, x - p> to a prediction: with q = p, or with q in the middle
+        of the rows x_i - p where t is rounding (see `mercer.solvers.centring`).
+        """
         assert self.reach is not None
         rounding = self.per_reach * norm * self.reach[rows]
-        return rounding + np.abs(total) * self.size[rows] * self.size.max(initial=0.0)
+        balanced = np.abs(total) <= DRIFT * 2.0 * UNIT * size
+        far = np.where(balanced, self.size.max(initial=0.0), self.reach[rows])
+        return rounding + np.abs(total) * self.size[rows] * far
 
     def of(self, beta: Array, rows: NDArray[np.integer] | None, starts: Starts) -> Array:
         """Return bounds on the errors of K beta, for several models that begin at `starts`."""

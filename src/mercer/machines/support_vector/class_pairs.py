@@ -306,21 +306,22 @@ def _widened(fitting: PairFitting, moved: Centring) -> list[int]:
 
     size = np.abs(pairs.coef) * fitting.sizes[pairs.order]
     parts = np.stack([compensated_product(pairs.coef[:, b], ones[b]) for b in blocks], axis=1)
-    of_classes = np.zeros((4, *parts[0].shape))
+    of_classes = np.zeros((5, *parts[0].shape))
     norm, few = np.sqrt(np.maximum(pairs.norm2, 0.0)), 16.0 * UNIT
     spread = errors.systematic * sums(size) + errors.independent * np.sqrt(sums(size**2))
     for place in (first, second):
         of_classes[0].flat[place] = norm
         of_classes[1].flat[place] = sum(map(of_pairs, parts))
-        of_classes[2].flat[place] = spread + few * norm
-        of_classes[3].flat[place] = few * np.abs(pairs.intercept)
+        of_classes[2].flat[place] = sums(np.abs(pairs.coef))
+        of_classes[3].flat[place] = spread + few * norm
+        of_classes[4].flat[place] = few * np.abs(pairs.intercept)
     rise = np.zeros(parts[0].shape[:2])
     for i, b in enumerate(blocks):
         rows, f = pairs.order[b], 1.0 - pairs.excess[:, b]
         # The native proof has the values within the errors of K beta. The loss is convex: from
         # their end on, further errors add most.
-        f = f - of_classes[2, i] * fitting.sizes[rows] - of_classes[3, i]
-        lowest = f - errors.of_far_rows(rows, *of_classes[:2, i])
+        f = f - of_classes[3, i] * fitting.sizes[rows] - of_classes[4, i]
+        lowest = f - errors.of_far_rows(rows, *of_classes[:3, i])
         cost, c = fitting.posed.loss.cost, fitting.posed.c[rows]
         rise[i] = (cost(1.0, lowest, c) - cost(1.0, f, c)).sum(axis=1)
     added = of_pairs(rise)
