@@ -85,6 +85,14 @@ class SpareBlocks {
         }
     std::free(data);
   }
+  /// Frees all blocks; returns whether there were any.
+  static bool release() {
+    const std::unique_lock guard(lock_, std::try_to_lock);
+    if (!guard || !kept_) return false;
+    for (Block& block : blocks_) std::free(std::exchange(block, Block{}).data);
+    kept_ = 0;
+    return true;
+  }
 
  private:
 #ifdef __SANITIZE_ADDRESS__
@@ -117,7 +125,8 @@ class Buffer {
     void* p = large ? SpareBlocks::take(bytes) : nullptr;
     if (!p) {
       // Not aligned_alloc, which wants the size rounded up: the sanitizers see the exact end.
-      if (posix_memalign(&p, large ? huge : 64, bytes)) refuse();
+      while (posix_memalign(&p, large ? huge : 64, bytes))
+        if (!SpareBlocks::release()) refuse();
 #ifdef __linux__
       if (large) madvise(p, bytes, MADV_HUGEPAGE);
 #endif

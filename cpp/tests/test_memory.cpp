@@ -39,6 +39,21 @@ TEST(a_block_more_than_twice_as_large_is_not_handed_out) {
   CHECK(less.data() != first);
 }
 
+TEST(kept_blocks_are_freed_where_memory_is_short) {
+#ifndef __SANITIZE_ADDRESS__
+  {
+    Buffer<double> b(million);
+  }
+  CHECK(SpareBlocks::release());
+  CHECK(!SpareBlocks::release());
+  {
+    Buffer<double> b(million);
+  }
+  CHECK_THROWS(Buffer<double>(Index(1) << 58));
+  CHECK(!SpareBlocks::release());
+#endif
+}
+
 TEST(every_value_is_seen_by_the_search_for_nan_and_infinity) {
   for (Index n : {0, 1, 7, 8, 9, 100}) {
     std::vector<double> x(static_cast<std::size_t>(n), 1e308);

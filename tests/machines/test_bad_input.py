@@ -373,3 +373,10 @@ def test_unusual_but_valid_forms(machine, form):
     if before is not None:
         same = before != given
         assert (same.nnz if sp.issparse(same) else same.sum()) == 0
+
+
+def test_a_margin_that_overflows_is_refused():
+    X = 1e153 * (1.0 + 1e-3 * np.random.default_rng(0).normal(size=(39, 4)))
+    y = np.where(np.arange(39) % 4, 1, -1)
+    with pytest.raises(ValueError, match="margins are not finite: the kernel values overflow"):
+        NuSVC(kernel="linear", nu=1.0, fit_intercept=False).fit(X, y)

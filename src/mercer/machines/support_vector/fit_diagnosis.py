@@ -56,10 +56,11 @@ def refuse_infeasible(machine: KernelMachine, fitting: Fitting) -> None:
         raise NotSeparableError(message, combinations[0], combinations[1], distance)
     models = zip(fitting.tasks, fitting.solutions, strict=True)
     total = float(joined([solution.beta for solution in fitting.solutions]).sum())
-    if not math.isfinite(sum((t.intercept(s) for t, s in models), total)):
+    found = (t.intercept(s) + t.scale(s) for t, s in models)
+    if not math.isfinite(sum(found, total)):
         raise ValueError(
-            "The dual coefficients or intercepts are not finite: the kernel values overflow. To "
-            f"avoid it, {_smaller_values(fitting)}."
+            "The dual coefficients, intercepts or margins are not finite: the kernel values "
+            f"overflow. To avoid it, {_smaller_values(fitting)}."
         )
 
 

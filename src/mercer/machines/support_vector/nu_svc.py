@@ -106,7 +106,7 @@ class NuSVC(KernelClassifier):
 
     def _keep_more(self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None) -> None:
         self.rho_: float | Array = self._per_problem(np.array(fitting.widths()))
-        self._support_share = float(fitting.weight.sum()) / float(fitting.weight[rows].sum())
+        self._support_share = fitting.support_share(rows)
 
     def _one_class_message(self, weighted: bool) -> str:
         return f"{super()._one_class_message(weighted)} The specified nu is infeasible."

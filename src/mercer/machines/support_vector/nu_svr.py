@@ -95,8 +95,7 @@ class NuSVR(KernelRegressor):
     def _keep_more(self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None) -> None:
         super()._keep_more(fitting, rows, y)
         self.epsilon_ = abs(fitting.widths()[0])
-        share = float(fitting.weight[rows].sum())
-        self._support_share = float(fitting.weight.sum()) / share if share > 0.0 else np.inf
+        self._support_share = fitting.support_share(rows)
 
     @property
     def nu_(self) -> float:

@@ -186,7 +186,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     def _keep_more(self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None) -> None:
         (self.rho_,) = fitting.widths()
         self.offset_ = np.array([self.rho_])  # an array, as in scikit-learn
-        self._support_share = float(fitting.weight.sum()) / float(fitting.weight[rows].sum())
+        self._support_share = fitting.support_share(rows)
 
     def _refit_parameters(self) -> dict[str, Any]:
         # The sum of the coefficients, nu W, must not change.

@@ -26,6 +26,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mercer.gram import Gram, refuse_asymmetry
 from mercer.kernels import Definiteness, FromFunction, Kernel
@@ -233,6 +234,11 @@ class Fitting:
     def task_weights(self) -> Array:
         """Return sum_i s_i of every task."""
         return np.array([float(task.weight.sum()) for task in self.tasks])
+
+    def support_share(self, rows: NDArray[np.intp]) -> float:
+        """Return the weight of all rows over that of the support vectors, inf without any."""
+        share = float(self.weight[rows].sum())
+        return float(self.weight.sum()) / share if share > 0.0 else math.inf
 
     @cached_property
     def largest(self) -> float:
