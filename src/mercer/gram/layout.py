@@ -308,18 +308,18 @@ def _centre(leaf: Leaf, X: Any, rows: Any) -> np.ndarray | None:
         return None
     if sp.issparse(rows):
         return None
-    part = slice(None, None, max(1, count(X) // SAMPLE))
-    if rows is None:
-        rows = select(take(X, part), leaf.columns, VECTORS)
-    else:
-        rows = rows[part]
-    if len(rows) == 0:
-        return None
-    rows = rows.astype(np.float64)
-    middle = np.sort(rows, axis=0)[len(rows) // 2]
-    deviation = np.sort(np.abs(rows - middle), axis=0)[len(rows) // 2]
-    if np.all(np.abs(middle) <= 8 * deviation):
-        return None
+    middle = None
+    wide = rows is None and isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] > 128
+    for few in (SAMPLE,) if wide else (SAMPLE, 4 * SAMPLE):  # most rows are near, at first sight
+        part = slice(None, None, max(1, count(X) // few))
+        some = select(take(X, part), leaf.columns, VECTORS) if rows is None else rows[part]
+        if len(some) == 0:
+            return None
+        some = some.astype(np.float64)
+        middle = np.sort(some, axis=0)[len(some) // 2]
+        deviation = np.sort(np.abs(some - middle), axis=0)[len(some) // 2]
+        if np.all(np.abs(middle) <= 8 * deviation):
+            return None
     return np.ascontiguousarray(middle)
 
 
