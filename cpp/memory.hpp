@@ -74,9 +74,11 @@ class SpareBlocks {
       }
     return nullptr;
   }
-  /// Frees a block or keeps it.
+  /// Frees a block or keeps it. The first one is freed: from its size glibc's malloc learns that
+  /// blocks of up to that size come and go, and keeps what NumPy frees as well.
   static void give(void* data, std::size_t bytes) {
-    if (const std::unique_lock guard(lock_, std::try_to_lock); guard && kept_ + bytes <= limit)
+    const std::unique_lock guard(lock_, std::try_to_lock);
+    if (guard && std::exchange(begun_, true) && kept_ + bytes <= limit)
       for (Block& block : blocks_)
         if (!block.data) {
           kept_ += bytes;
@@ -103,6 +105,7 @@ class SpareBlocks {
   static inline std::mutex lock_;
   static inline std::array<Block, 8> blocks_{};
   static inline std::size_t kept_ = 0;
+  static inline bool begun_ = false;
 };
 
 /// A fixed block of n uninitialised values, aligned for every vector width.
