@@ -54,7 +54,7 @@ struct FreeDeleter {
 };
 
 /// Blocks on huge pages that were freed, up to a limit, for whoever needs one next. The system
-/// clears pages before it hands them out, which takes a tenth of a fit on a few thousand rows.
+/// clears pages before it hands them out, up to a tenth of a fit on a few thousand rows.
 class SpareBlocks {
   struct Block {
     void* data;

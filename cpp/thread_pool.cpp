@@ -31,25 +31,6 @@ inline void relax() {
 #endif
 }
 
-/// Spins for a while, then gives way to other threads: one of them may be what is waited for.
-class Patience {
- public:
-  /// Returns whether it has begun to give way.
-  bool wait() {
-    if (spins_ < kSpins) {
-      ++spins_;
-      relax();
-      return false;
-    }
-    std::this_thread::yield();
-    return true;
-  }
-
- private:
-  static constexpr int kSpins = 4000;  ///< about twenty microseconds
-  int spins_ = 0;
-};
-
 struct Job {
   const std::function<void(Index, int)>* body = nullptr;
   Index tasks = 0;
@@ -129,9 +110,15 @@ class Pool {
     // Nobody may join any more; then wait for those inside.
     int inside = 0;
     for (std::size_t w = 0; w < helpers; ++w) inside += workers_[w]->withdraw() ? 0 : 1;
-    Patience patience;
-    for (unsigned turns = 1; job.finished.load(std::memory_order_acquire) < inside; ++turns)
-      if ((patience.wait() || turns % 4096 == 0) && idle) idle();
+    for (unsigned spins = 0; job.finished.load(std::memory_order_acquire) < inside;) {
+      if (spins < 4000) {  // about twenty microseconds
+        ++spins;
+        relax();
+        continue;
+      }
+      std::this_thread::yield();  // a worker may be waiting for this processor
+      if (idle) idle();
+    }
     if (job.error) std::rethrow_exception(job.error);
   }
 

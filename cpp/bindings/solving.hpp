@@ -1,6 +1,8 @@
 // Problems, settings and solutions as dictionaries.
 #pragma once
 
+#include <algorithm>
+
 #include "bindings/arrays.hpp"
 #include "bindings/signals.hpp"
 #include "decomposition.hpp"
@@ -40,12 +42,11 @@ inline SubProblem parse_problem(const nb::dict& d) {
   if (!d["group"].is_none()) {
     const auto g = nb::cast<Array1<Index>>(d["group"]);
     p.group.assign(g.data(), g.data() + g.shape(0));
-    p.groups = 1;
-    for (Index of : to_vector(g)) {
-      if (of < 0) throw nb::value_error("no such group: group must hold 0 or 1.");
-      if (of > 1) throw nb::value_error("at most two groups (equalities) are supported");
-      if (of == 1) p.groups = 2;
-    }
+    const auto [least, most] = std::minmax_element(g.data(), g.data() + g.shape(0));
+    if (g.shape(0) && *least < 0) throw nb::value_error("no such group: group must hold 0 or 1.");
+    if (g.shape(0) && *most > 1)
+      throw nb::value_error("at most two groups (equalities) are supported");
+    p.groups = g.shape(0) ? static_cast<int>(*most) + 1 : 1;
   }
   if (!d["rows"].is_none()) s.rows = to_vector(nb::cast<Array1<Index>>(d["rows"]));
   if (!d["start"].is_none()) s.start = to_vector(nb::cast<Array1<double>>(d["start"]));

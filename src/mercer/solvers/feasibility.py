@@ -109,9 +109,9 @@ def with_sums(
 ) -> Array:
     """Return whole numbers within their bounds whose sums are larger by `missing`.
 
-    Their moves add up to `missing`. Where a segment has not as much room, its numbers end at
-    their bounds. `costs`: what a move costs; used where no number is strictly between 0 and its
-    outer bound.
+    One free number of each segment takes all of it. Where a segment has not as much room, its
+    numbers end at their bounds. `costs`: what a move costs; used where no number is strictly
+    between 0 and its outer bound.
     """
     # A free number has room for the whole correction, in both directions, on its side of 0.
     amount = np.abs(missing)

@@ -98,8 +98,9 @@ class ValueErrors:
         """
         assert self.reach is not None
         rounding = self.per_reach * norm * self.reach[rows]
+        largest = self.size.max(initial=0.0)
         balanced = np.abs(total) <= DRIFT * 2.0 * UNIT * size
-        far = np.where(balanced, self.size.max(initial=0.0), self.reach[rows])
+        far = np.where(balanced, largest, np.maximum(self.reach[rows], largest))
         return rounding + np.abs(total) * self.size[rows] * far
 
     def of(self, beta: Array, rows: NDArray[np.integer] | None, starts: Starts) -> Array:

@@ -20,7 +20,8 @@ from .problem import DualProblem, Solution
 from .rounding import UNIT
 
 # Distance to a bound, relative to the largest size that the variable can have or has. Of many
-# variables the sum is rounded by more, and one of them has to make up for it.
+# variables the sum is rounded by more, and one of them has to make up for it. The native solver,
+# which says whether there is such a variable, has the same number (cpp/problem.cpp).
 _NEXT_TO_BOUND = 1e-13
 _UNSEEN = 1e-3  # what the move of a variable may do to a value, relative to the tolerance
 

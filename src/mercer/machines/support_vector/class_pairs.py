@@ -294,7 +294,7 @@ def _widened(fitting: PairFitting, moved: Centring) -> list[int]:
     not rounding.
     """
     pairs, blocks = fitting.pairs, _blocks(fitting.pairs.ends)
-    errors = replace(fitting.errors("float64"), reach=moved.reach(fitting.data.X))
+    errors = fitting.errors("float64", reach=moved.reach(fitting.data.X))
     first, second = pair_places(len(blocks))
     ones = np.ones((len(pairs.order), 1))
 

@@ -43,7 +43,7 @@ def distinct_labels(y: NDArray[Any]) -> tuple[NDArray[Any], Rows]:
             offset = y.astype(np.intp) - low
             present = np.bincount(offset) > 0
             if present.all():
-                return np.arange(low, low + len(present), dtype=y.dtype), offset
+                return (np.arange(len(present)) + low).astype(y.dtype), offset
             return (present.nonzero()[0] + low).astype(y.dtype), (present.cumsum() - 1)[offset]
     return np.unique(y, return_inverse=True)
 
