@@ -14,6 +14,7 @@ ROOMS = (
     "_version",
     "_native",
     "threads",
+    "run",
     "objects",
     "numerics",
     "gram",
