@@ -16,6 +16,9 @@ try:  # scikit-learn 1.9 and later
 except ImportError:
     callback_management_context = None
 
+from mercer.objects.parameters import positive
+from mercer.run import Run
+
 from .conventions import CallbackSupportMixin
 
 Listener = Callable[[Any], Any]
@@ -59,26 +62,41 @@ def _attached(machine: Any) -> bool:
 
 
 @contextmanager
+def running(machine: Any, n_tasks: int = 1, max_iter: int | None = None) -> Iterator[Run]:
+    """Yield the :class:`Run` of a fit: the time limit of the machine, and all who listen to it.
+
+    `n_tasks`: number of problems that the progress bar announces. `max_iter`: limit of the steps.
+    """
+    limit = getattr(machine, "time_limit", None)
+    if limit is not None:
+        limit = positive(limit, "time_limit")
+    with _all_listeners(machine, n_tasks) as listeners:
+        yield Run(limit, max_iter, listeners)
+
+
+@contextmanager
 def watched(machine: Any, n_tasks: int) -> Iterator[Broadcast | None]:
     """Yield the function that the solver reports to, or None where nobody listens."""
+    with _all_listeners(machine, n_tasks) as listeners:
+        yield Broadcast(listeners) if listeners else None
+
+
+@contextmanager
+def _all_listeners(machine: Any, n_tasks: int) -> Iterator[list[Listener]]:
+    """Yield everyone who listens to a fit: the progress bar, functions, callbacks."""
     listeners: list[Listener] = list(machine.__dict__.get("_listeners", ()))
-    bar = _bar(machine, n_tasks) if machine.verbose else None
+    bar = _bar(machine, n_tasks) if getattr(machine, "verbose", False) else None
     if bar is not None:
         listeners.append(bar.report)
-    attached = _attached(machine)
-    if not listeners and not attached:
-        yield None
-        return
     try:
-        if attached:
+        if _attached(machine):
             with callback_management_context(machine):
                 context = machine._init_callback_context(max_subtasks=None)
                 context.call_on_fit_task_begin(estimator=machine)
-                listeners.append(_as_subtasks(machine, context))
-                yield Broadcast(listeners)
+                yield [*listeners, _as_subtasks(machine, context)]
                 context.call_on_fit_task_end(estimator=machine)
         else:
-            yield Broadcast(listeners)
+            yield listeners
     finally:
         if bar is not None:
             bar.close()
