@@ -68,21 +68,23 @@ class BlockSolver {
       const double violation = extremes();
       if (report(violation)) break;
       if (settings_.gap_tol > 0 && active() == n && gap_reached()) break;
-      if (!(violation > tol_)) {
-        if (sol_.fresh) {
-          summarise(full_, sol_);
-          if (!tightened<T>(settings_, sol_.relative_gap, tol_)) break;
+      if (!(violation > settings_.tol)) {
+        if (active() < n) {  // the values of the others are outdated
+          write_back();
+          if (!(accurate() && !store_ ? catch_up() : rebuild())) continue;
+          activate_all();
+          shrinks = false;  // the end is near
           continue;
         }
-        // The running values carry the rounding of every step, and those of inactive variables
-        // are outdated: confirm on recomputed values, on which the certificate is based as well.
+        // Running values suffice to see that the gap is too large. That it is small enough is
+        // confirmed by values on which the certificate is based, without the rounding of each step.
         write_back();
-        sol_.fresh = active() == n && accurate();
-        if (sol_.fresh) continue;
-        if (!(accurate() && !store_ ? catch_up() : rebuild())) continue;
-        activate_all();
-        shrinks = false;  // the end is near
-        continue;
+        summarise(full_, sol_);
+        if (closed<T>(settings_, sol_)) {
+          if (sol_.fresh || accurate()) break;
+          if (rebuild()) activate_all();
+          continue;
+        }
       }
       if (shrinks && ++since_shrink >= shrink_every) {
         since_shrink = 0;
@@ -621,7 +623,8 @@ class BlockSolver {
         slots_.set(s, full_, active_[k], beta_[k], values_[k],
                    static_cast<double>(full_diag_[active_[k]]));
     }
-    t.tol = std::max(0.1 * violation, 0.5 * tol_);
+    t.tol = closing * violation;
+    if (violation > settings_.tol) t.tol = std::max(t.tol, 0.5 * settings_.tol);
     t.stop = limits_.flag();
     t.max_steps = limits_.steps_left(sol_.n_iter, 16 * t.size);
     ops<T>().inner(t);
@@ -761,7 +764,6 @@ class BlockSolver {
   const Problem& full_;
   const Evaluator<T>& full_kernel_;
   const Settings& settings_;
-  double tol_ = settings_.tol;  ///< smaller than that where the gap demands it
   Limits limits_;
   int threads_;
   Solution sol_;

@@ -43,17 +43,21 @@ Range<V> range_of(const V* values, const V* up, const V* down, Index begin, Inde
   return r;
 }
 
-/// Reduces the tolerance if a solution within it has too large a gap; returns whether it did. The
-/// gap decreases about as fast as the tolerance, down to the rounding of the values.
+/// Part of the violation that a run of inner steps aims at. Where the violation is within its
+/// tolerance and the gap is not, runs follow one another until it is.
+inline constexpr double closing = 0.1;
+
+/// Whether a point within the tolerance of the violation has a small enough gap as well, or is as
+/// close to the optimum as the rounding of the values allows.
 template <class T>
-bool tightened(const Settings& s, double relative_gap, double& tol) {
+bool closed(const Settings& s, double relative_gap, double violation) {
   constexpr double finest = sizeof(T) == 4 ? 5e-6 : 1e-9;
-  const bool wide = s.largest_gap > 0 && s.gap_tol <= 0 && relative_gap > s.largest_gap;
-  if (!wide) return false;
-  const double factor = std::clamp(0.7 * s.largest_gap / relative_gap, 0.1, 0.5);
-  if (factor * tol < finest) return false;
-  tol *= factor;
-  return true;
+  if (s.largest_gap <= 0 || s.gap_tol > 0) return true;
+  return relative_gap <= s.largest_gap || !(violation > finest);
+}
+template <class T>
+bool closed(const Settings& s, const Solution& sol) {
+  return closed<T>(s, sol.relative_gap, sol.violation);
 }
 
 /// Sets the status "optimal" if the tolerance was met before the search for a smaller gap ended.

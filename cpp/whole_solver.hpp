@@ -99,7 +99,7 @@ class WholeSolver {
     if (!from_zero) rebuild(sol);
     InnerTask<T>& t = slots_.task;
     // In single precision the values drift a little: stop with room to spare.
-    t.tol = std::is_same_v<T, float> ? 0.6 * settings_.tol : settings_.tol;
+    const double tol = t.tol = std::is_same_v<T, float> ? 0.6 * settings_.tol : settings_.tol;
     t.stop = limits_.flag();
     t.fetch = [](void* owner, Index slot) -> const T* {
       return static_cast<WholeSolver*>(owner)->fetch(slot);
@@ -113,9 +113,10 @@ class WholeSolver {
     for (int round = 0;; ++round) {
       if (limits_.reached(sol.n_iter, &sol.status)) break;
       const std::vector<double> before = unbounded ? beta_of() : std::vector<double>();
-      t.max_steps = limits_.steps_left(sol.n_iter, unbounded   ? 20 * n + 100
-                                                   : shrinking ? n / 16 + 32
-                                                               : burst);
+      t.max_steps = limits_.steps_left(sol.n_iter, unbounded     ? 20 * n + 100
+                                                   : t.tol < tol ? n / 4 + 64
+                                                   : shrinking   ? n / 16 + 32
+                                                                 : burst);
       if (settings_.gap_tol > 0) t.max_steps = std::min(t.max_steps, std::max<Index>(n, 64));
       ops<T>().inner(t);
       const Index steps = std::exchange(t.steps, 0);
@@ -137,23 +138,21 @@ class WholeSolver {
           break;
         }
       }
-      if (!(t.violation > t.tol)) {
+      if (!(t.violation > tol)) {
         // The running values carry the rounding of every step: they suffice to see that the gap is
         // too large; recomputed ones confirm that it is small enough.
-        if (!sol.fresh) {
-          collect(sol);
-          if (settings_.largest_gap > 0) {
-            assess(sol);
-            if (sol.violation <= settings_.tol && tightened<T>(settings_, sol.relative_gap, t.tol))
-              continue;
-          }
-          rebuild(sol);
-        }
+        if (!sol.fresh) collect(sol);
         assess(sol);
-        const bool met = sol.violation <= settings_.tol * (1 + 1e-9);
-        if (met && tightened<T>(settings_, sol.relative_gap, t.tol)) continue;
-        if (met || !(sol.violation < 0.5 * previous)) break;  // NaN: values overflowed
-        previous = sol.violation;
+        const bool ended = steps == 0 && t.tol < tol;  // no step closes the gap
+        if (ended || sol.violation > settings_.tol || closed<T>(settings_, sol)) {
+          if (!sol.fresh) rebuild(sol);
+          assess(sol);
+          const bool met = sol.violation <= settings_.tol * (1 + 1e-9);
+          if (met && (ended || closed<T>(settings_, sol))) break;
+          if (!met && !(sol.violation < 0.5 * previous)) break;  // NaN: values overflowed
+          if (!met) previous = sol.violation;
+        }
+        t.tol = std::min(tol, closing * sol.violation);
         continue;
       }
       if (limits_.interrupted()) continue;
@@ -451,9 +450,9 @@ class WholeSolver {
     small.fetch = [](void* owner, Index slot) -> const T* {
       return static_cast<WholeSolver*>(owner)->gather(slot);
     };
-    bool left = false, closing = true;
-    while (closing && !left) {
-      small.max_steps = limits_.steps_left(sol.n_iter, burst);
+    bool left = false, open = true;
+    for (Index most = burst; open && !left; most = small.size / 4 + 64) {
+      small.max_steps = limits_.steps_left(sol.n_iter, most);
       small.steps = 0;
       try {
         ops<T>().inner(small);
@@ -462,8 +461,9 @@ class WholeSolver {
       }
       sol.n_iter += small.steps;
       sol.negative_curvature |= small.negative_curvature;
-      closing = small.steps > 0 && !(small.violation > small.tol) && !limits_.out_of_time() &&
-                tightened<T>(settings_, shrunk_gap(), small.tol);
+      open = small.steps > 0 && !(small.violation > t.tol) && !limits_.out_of_time() &&
+             !closed<T>(settings_, shrunk_gap(), small.violation);
+      small.tol = closing * small.violation;
     }
     for (std::size_t k = 0, c = 0; k < kept_.size(); ++k, ++c) {
       if (p_.groups == 2 && kept_[k] >= t.group_begin[1] &&
