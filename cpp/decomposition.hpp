@@ -10,6 +10,12 @@
 // that no violating pair can use leave the active set, and their values are rebuilt at the end.
 // Small problems skip the working set: SMO runs on all variables with rows filled in on demand.
 //
+// The two forms (whole_solver.hpp, block_solver.hpp) share the inner SMO, the slots, the limits and
+// the rule that closes the gap, not their outer loops: what a pass does between two runs of inner
+// steps has nothing in common but the order of its tests. The whole solver keeps values in the
+// slots, shrinks within one pass, polishes by a linear system and extrapolates; the block solver
+// keeps values outside, picks sets, applies rows and decides when to catch up.
+//
 // Values are accumulated in float64 in a fixed order; results have the same bits for any number
 // of threads and any cache size.
 #pragma once

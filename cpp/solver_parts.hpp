@@ -42,6 +42,12 @@ Range<V> range_of(const V* values, const V* up, const V* down, Index begin, Inde
   ops<V>().extremes(values + begin, up + begin, down + begin, end - begin, &r.min_up, &r.max_down);
   return r;
 }
+/// The same of a group of slots; without an equality both ends are zero.
+template <class T>
+Range<T> range_of_group(const InnerTask<T>& t, int g) {
+  if (t.groups == 0) return {T(0), T(0)};
+  return range_of<T>(t.values, t.up, t.down, t.group_begin[g], t.group_end[g]);
+}
 
 /// Part of the violation that a run of inner steps aims at. Where the violation is within its
 /// tolerance and the gap is not, runs follow one another until it is.

@@ -2,7 +2,6 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -11,9 +10,8 @@
 #include "extrapolation.hpp"
 #include "isa/dispatch.hpp"
 #include "polish.hpp"
-#include "row_sum.hpp"
+#include "slot_rows.hpp"
 #include "solver_parts.hpp"
-#include "thread_pool.hpp"
 
 namespace mercer {
 
@@ -26,33 +24,28 @@ class WholeSolver {
               const Settings& s, std::atomic<bool>* stop, Workspace<T>& workspace,
               RowStore<T>* store)
       : p_(p),
-        kernel_(kernel),
         rows_(rows),
         settings_(s),
         limits_(s, stop),
-        matrix_(workspace.matrix),
-        gathered_(workspace.gathered),
-        store_(store),
-        pinned_(store),
-        filler_(limits_, std::max(s.threads, 1)) {
-    query_.pair.leave = [this] { return limits_.leave(0); };
-  }
+        slot_rows_(kernel, s, limits_, slots_.task, workspace.matrix, store),
+        gathered_(workspace.gathered) {}
 
   Solution run(const std::vector<double>& start) {
     const Index n = p_.size();
     place();
     Leaving leaving([this] { return limits_.leave(0); });
-    if (!slot_kernel_->diag(slot_diag_.data(), settings_.threads, leaving)) {
+    std::vector<T> diagonal(static_cast<std::size_t>(slots_.task.size));
+    if (!slot_rows_.kernel().diag(diagonal.data(), settings_.threads, leaving)) {
       Solution none = untouched(p_, start);
       limits_.reached(0, &none.status);
       return none;
     }
-    require_finite(slot_diag_);
+    require_finite(diagonal);
     Solution sol;
     sol.beta = start.empty() ? std::vector<double>(static_cast<std::size_t>(n), 0.0) : start;
     sol.values.assign(static_cast<std::size_t>(n), 0.0);
     for (Index i = 0; i < n; ++i)
-      slots_.set(slot_[i], p_, i, sol.beta[i], 0.0, static_cast<double>(slot_diag_[slot_[i]]));
+      slots_.set(slot_[i], p_, i, sol.beta[i], 0.0, static_cast<double>(diagonal[slot_[i]]));
     sol.status = Status::optimal;
     try {
       iterate(sol, start.empty());
@@ -75,9 +68,9 @@ class WholeSolver {
         !(settings_.gap_tol > 0 && sol.relative_gap <= settings_.gap_tol))
       sol.status = Status::stalled;
     confirm(settings_, sol);
-    sol.n_kernel_values = kernel_values_;
-    sol.cache_hits = hits_;
-    sol.cache_misses = misses_;
+    sol.n_kernel_values = slot_rows_.computed();
+    sol.cache_hits = slot_rows_.hits();
+    sol.cache_misses = slot_rows_.misses();
     return sol;
   }
 
@@ -87,10 +80,6 @@ class WholeSolver {
   /// A change of the objective, relative to it, that may be rounding.
   static constexpr double indifferent = 1e-9;
   static constexpr Index worth_shrinking = 256;
-  /// Multiply-adds of a kernel value (about 6 ns) from which sharing single entries pays off.
-  static constexpr double parts_cost = 256;
-  /// Multiply-adds that take a few milliseconds.
-  static constexpr double dear_rows = 2e7;
 
   /// Steps until a limit or the optimum is reached.
   void iterate(Solution& sol, bool from_zero) {
@@ -102,9 +91,9 @@ class WholeSolver {
     const double tol = t.tol = std::is_same_v<T, float> ? 0.6 * settings_.tol : settings_.tol;
     t.stop = limits_.flag();
     t.fetch = [](void* owner, Index slot) -> const T* {
-      return static_cast<WholeSolver*>(owner)->fetch(slot);
+      return static_cast<SlotRows<T>*>(owner)->fetch(slot);
     };
-    t.owner = this;
+    t.owner = &slot_rows_;
     const bool unbounded = settings_.objective_floor > -infinite;
     const bool shrinking =
         settings_.shrinking && n >= worth_shrinking && !unbounded && settings_.gap_tol <= 0;
@@ -127,8 +116,9 @@ class WholeSolver {
       if (settings_.callback || settings_.gap_tol > 0 || unbounded) {
         if (!sol.fresh) collect(sol);
         assess(sol);
-        if (settings_.callback && settings_.callback({sol.n_iter, sol.violation, sol.objective,
-                                                      sol.relative_gap, n, hits_, misses_})) {
+        if (settings_.callback &&
+            settings_.callback({sol.n_iter, sol.violation, sol.objective, sol.relative_gap, n,
+                                slot_rows_.hits(), slot_rows_.misses()})) {
           sol.status = Status::interrupted;
           break;
         }
@@ -150,9 +140,12 @@ class WholeSolver {
           const bool met = sol.violation <= settings_.tol * (1 + 1e-9);
           if (met && (ended || closed<T>(settings_, sol))) break;
           if (!met && !(sol.violation < 0.5 * previous)) break;  // NaN: values overflowed
-          if (!met) previous = sol.violation;
+          if (!met) {
+            previous = sol.violation;
+            continue;
+          }
         }
-        t.tol = std::min(tol, closing * sol.violation);
+        t.tol = closing * sol.violation;
         continue;
       }
       if (limits_.interrupted()) continue;
@@ -198,218 +191,7 @@ class WholeSolver {
     std::vector<Index> object = variable_;
     if (!rows_.empty())
       for (Index& i : object) i = rows_[i];
-    const auto objects = kernel_.b().take(object.data(), slots_.task.size);
-    slot_kernel_ = kernel_.on(objects, objects);
-    if (store_) place_in_store(object);
-    stride_ = slots_.task.size + slot_align;
-    matrix_.require(slots_.task.size * stride_);
-    slot_diag_.resize(static_cast<std::size_t>(slots_.task.size));
-    if (!slot_kernel_->joint())
-      batch_ = 1;
-    else if (slot_kernel_->threads_allowed())
-      batch_ = slot_kernel_->block() == sparse_block ? sparse_block
-               : slot_kernel_->cost() >= 64          ? query_block
-                                                     : 1;
-    else
-      batch_ = std::min(slot_kernel_->block(), 32);
-  }
-
-  /// Positions of the objects of the slots in the rows of the store.
-  void place_in_store(const std::vector<Index>& object) {
-    object_.clear();
-    for (const Index i : object) object_.push_back(kernel_.b().id[i]);
-    run_ = 0;
-    while (run_ < static_cast<Index>(object_.size()) && object_[run_] == object_[0] + run_) ++run_;
-    const Index n = p_.size(), all = store_->size();
-    in_place_ = n == all && run_ >= n && object_[0] == 0 && slots_.task.size <= store_->stride();
-    covers_ = 2 * n >= all;
-    by_parts_ = !covers_ && kernel_.cost() >= parts_cost;
-  }
-
-  /// The row of a slot. Where several rows cost little more than one (sparse or wide data), the
-  /// rows that violate optimality most come along: they are likely to be asked for next.
-  const T* fetch(Index slot) {
-    limits_.interrupted();  // the inner loop looks at the flag that this sets
-    wanted_.assign(1, slot);
-    if (store_) find_whole();
-    if (!wanted_.empty()) {
-      if (batch_ > 1) add_violators();
-      fetch_wanted();
-    }
-    return slots_.task.rows[slot];
-  }
-
-  void fetch_wanted() {
-    if (store_) find_whole();
-    if (store_ && covers_ && !wanted_.empty()) compute_whole();
-    const Index count = static_cast<Index>(wanted_.size());
-    if (count == 0) return;
-    // Rows stand in the order of their first use, so that memory is touched as it is needed.
-    T* rows = matrix_.data() + used_ * stride_;
-    if (by_parts_)
-      compute_parts(rows);
-    else if (threads_for(count * slots_.task.size) > 1)
-      compute_by_all_threads(rows);
-    else
-      compute(rows);
-    for (Index r = 0; r < count; ++r) slots_.task.rows[wanted_[r]] = rows + r * stride_;
-    used_ += count;
-    misses_ += count;
-  }
-
-  /// One thread, unless these values take milliseconds.
-  int threads_for(Index values) const {
-    const double work = static_cast<double>(values) * slot_kernel_->cost();
-    return work >= dear_rows && slot_kernel_->threads_allowed() ? settings_.threads : 1;
-  }
-
-  // ---- rows of the store
-
-  /// Takes the rows of wanted_ that the store holds; the others remain in wanted_.
-  void find_whole() {
-    PinnedRows<T> briefly(store_);
-    PinnedRows<T>& pinned = in_place_ ? pinned_ : briefly;
-    const auto known = [&](Index slot) {
-      const T* row = pinned.find(object_[slot]);
-      if (row) set_row(slot, row), ++hits_;
-      return row != nullptr;
-    };
-    std::erase_if(wanted_, known);
-  }
-
-  /// Computes the rows of wanted_ for all objects of the store and stores them; those without room
-  /// remain in wanted_.
-  void compute_whole() {
-    PinnedRows<T> briefly(store_);
-    PinnedRows<T>& pinned = in_place_ ? pinned_ : briefly;
-    std::vector<Index> slots, objects;
-    std::vector<T*> rows;
-    const auto claimed = [&](Index slot) {
-      T* row = pinned.claim(object_[slot], true);
-      if (!row) return false;
-      slots.push_back(slot);
-      objects.push_back(object_[slot]);
-      rows.push_back(row);
-      return true;
-    };
-    std::erase_if(wanted_, claimed);
-    const Index values = static_cast<Index>(rows.size()) * store_->size();
-    if (!filler_.fill(store_->kernel(), objects, rows, threads_for(values))) throw Left();
-    pinned.publish();
-    kernel_values_ += values;
-    misses_ += static_cast<Index>(rows.size());
-    for (std::size_t r = 0; r < rows.size(); ++r) set_row(slots[r], rows[r]);
-  }
-
-  /// The row of a slot from that of its object over all objects of the store.
-  void set_row(Index slot, const T* whole) {
-    if (in_place_) {
-      slots_.task.rows[slot] = whole;
-      return;
-    }
-    T* row = matrix_.data() + used_++ * stride_;
-    std::copy_n(whole + object_[0], run_, row);
-    for (Index s = run_; s < slots_.task.size; ++s) row[s] = whole[object_[s]];
-    slots_.task.rows[slot] = row;
-  }
-
-  /// Rows of a problem on few of the store's objects: entries that other problems have left are
-  /// taken, the others computed, in pieces, and left to others.
-  void compute_parts(T* rows) {
-    constexpr Index piece = 256;
-    static_assert(piece % largest_panel == 0);
-    const Index size = slots_.task.size, count = static_cast<Index>(wanted_.size());
-    PinnedRows<T> pinned(store_);
-    using Pieces = std::vector<bool>;
-    std::vector<T*> shared(static_cast<std::size_t>(count));
-    std::map<Pieces, std::vector<Index>> lacking;  // rows by the pieces that they lack
-    for (Index r = 0; r < count; ++r) {
-      shared[r] = pinned.share(object_[wanted_[r]]);
-      T* row = rows + r * stride_;
-      Pieces lacks(static_cast<std::size_t>((size + piece - 1) / piece), !shared[r]);
-      for (Index s = 0; shared[r] && s < size; ++s) {
-        row[s] = RowStore<T>::read(shared[r], object_[s]);
-        if (row[s] != row[s]) lacks[s / piece] = true;
-      }
-      lacking[lacks].push_back(r);
-    }
-    for (const auto& [lacks, some] : lacking) {
-      fresh_slots_.clear();
-      for (const Index r : some) fresh_slots_.push_back(wanted_[r]);
-      const int n = static_cast<int>(some.size());
-      own_tile_.require(n * piece);
-      slot_kernel_->prepare(query_, fresh_slots_.data(), n);
-      for (std::size_t c = 0; c < lacks.size(); ++c) {
-        if (!lacks[c]) continue;
-        const Index begin = static_cast<Index>(c) * piece, width = std::min(piece, size - begin);
-        slot_kernel_->tile(query_, begin, width, own_tile_.data(), piece);
-        if (limits_.left()) throw Left();
-        kernel_values_ += n * width;
-        for (int k = 0; k < n; ++k) {
-          const T* values = own_tile_.data() + k * piece;
-          std::copy_n(values, width, rows + some[k] * stride_ + begin);
-          if (T* to = shared[some[k]])
-            for (Index s = 0; s < width; ++s) RowStore<T>::write(to, object_[begin + s], values[s]);
-        }
-      }
-    }
-  }
-
-  // ---- rows of this problem alone
-
-  void compute(T* rows) {
-    const Index size = slots_.task.size;
-    slot_kernel_->prepare(query_, wanted_.data(), static_cast<int>(wanted_.size()));
-    slot_kernel_->tile(query_, 0, size, rows, stride_);
-    if (limits_.left()) throw Left();
-    kernel_values_ += static_cast<Index>(wanted_.size()) * size;
-  }
-
-  /// The rows of wanted_, which take milliseconds each.
-  void compute_by_all_threads(T* rows) {
-    const Index size = slots_.task.size, count = static_cast<Index>(wanted_.size());
-    constexpr Index least = 64;
-    static_assert(least % largest_panel == 0);
-    const Index width = round_up(std::max(size / (4 * settings_.threads), least), least);
-    std::vector<Query<T>> queries(static_cast<std::size_t>(std::max(settings_.threads, 1)));
-    for (std::size_t w = 0; w < queries.size(); ++w)
-      queries[w].pair.leave = [this, w] { return limits_.leave(static_cast<int>(w)); };
-    const auto body = [&](Index task, int worker) {
-      if (limits_.leave(worker)) return;
-      Query<T>& q = queries[worker];
-      slot_kernel_->prepare(q, wanted_.data(), static_cast<int>(count));
-      slot_kernel_->tile(q, task * width, std::min(width, size - task * width), rows + task * width,
-                         stride_);
-    };
-    parallel_for(settings_.threads, (size + width - 1) / width, body, [&] { limits_.leave(0); });
-    if (limits_.left()) throw Left();
-    kernel_values_ += count * size;
-  }
-
-  void add_violators() {
-    const InnerTask<T>& t = slots_.task;
-    candidates_.clear();
-    for (int g = 0; g < std::max(p_.groups, 1); ++g) {
-      const Range<T> range = range_of_group(g);
-      for (Index s = t.group_begin[g]; s < t.group_end[g]; ++s) {
-        if (t.rows[s] || s == wanted_[0]) continue;
-        const T v = std::max(range.max_down - (t.values[s] + t.up[s]),
-                             t.values[s] + t.down[s] - range.min_up);
-        if (v > T(0)) candidates_.push_back({-v, s});
-      }
-    }
-    const auto count =
-        std::min<std::size_t>(static_cast<std::size_t>(batch_) - 1, candidates_.size());
-    std::nth_element(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(count),
-                     candidates_.end());
-    for (std::size_t c = 0; c < count; ++c) wanted_.push_back(candidates_[c].second);
-  }
-
-  /// The range (max down, min up) of a group; without an equality both ends are zero.
-  Range<T> range_of_group(int g) const {
-    const InnerTask<T>& t = slots_.task;
-    if (p_.groups == 0) return {T(0), T(0)};
-    return range_of<T>(t.values, t.up, t.down, t.group_begin[g], t.group_end[g]);
+    slot_rows_.place(object, p_.size());
   }
 
   /// Goes on with the variables that can still take part in a violating pair. Their rows are
@@ -420,7 +202,7 @@ class WholeSolver {
     resting_.clear();
     Index count[2] = {0, 0};
     for (int g = 0; g < std::max(p_.groups, 1); ++g) {
-      const Range<T> range = range_of_group(g);
+      const Range<T> range = range_of_group(t, g);
       for (Index s = t.group_begin[g]; s < t.group_end[g]; ++s) {
         const bool idle =
             t.values[s] + t.up[s] > range.max_down && t.values[s] + t.down[s] < range.min_up;
@@ -512,7 +294,7 @@ class WholeSolver {
   const T* gather(Index slot) {
     InnerTask<T>& t = slots_.task;
     const Index s = full_slot_[slot];
-    const T* full = t.rows[s] ? t.rows[s] : fetch(s);
+    const T* full = t.rows[s] ? t.rows[s] : slot_rows_.fetch(s);
     T* row = gathered_.data() + gathered_rows_++ * shrunk_.task.size;
     for (Index c = 0; c < shrunk_.task.size; ++c) row[c] = full[full_slot_[c]];
     shrunk_.task.rows[slot] = row;
@@ -585,24 +367,12 @@ class WholeSolver {
     sol.fresh = true;
   }
 
-  /// The rows of all variables that are not zero, several at a time; false when interrupted.
+  /// The rows of all variables that are not zero; false when interrupted.
   bool fetch_support(const Solution& sol) {
-    const auto most = static_cast<std::size_t>(std::min<Index>(slot_kernel_->block(), 32));
-    wanted_.clear();
-    for (Index i = 0; i < p_.size(); ++i) {
-      if (sol.beta[i] != 0 && !slots_.task.rows[slot_[i]]) wanted_.push_back(slot_[i]);
-      if (wanted_.size() == most || (i + 1 == p_.size() && !wanted_.empty())) {
-        if (limits_.impatient()) return false;
-        try {
-          fetch_wanted();
-        } catch (const Left&) {
-          if (limits_.finishing()) return false;
-          throw;
-        }
-        wanted_.clear();
-      }
-    }
-    return true;
+    std::vector<Index> missing;
+    for (Index i = 0; i < p_.size(); ++i)
+      if (sol.beta[i] != 0 && !slots_.task.rows[slot_[i]]) missing.push_back(slot_[i]);
+    return slot_rows_.fetch_all(missing);
   }
 
   bool polishes(const Solution& sol) const {
@@ -621,7 +391,7 @@ class WholeSolver {
     InnerTask<T>& t = slots_.task;
     const double tol = t.tol, most = sol.objective + indifferent * std::fabs(sol.objective);
     const auto kernel = [&](Index i, Index j) {
-      const T* row = t.rows[slot_[i]] ? t.rows[slot_[i]] : fetch(slot_[i]);
+      const T* row = t.rows[slot_[i]] ? t.rows[slot_[i]] : slot_rows_.fetch(slot_[i]);
       return static_cast<double>(row[slot_[j]]);
     };
     Solution best = sol;
@@ -666,7 +436,7 @@ class WholeSolver {
     for (std::size_t i = 0; i < slot_.size(); ++i) {
       const Index s = slot_[i];
       if (t.beta[s] == before[i]) continue;
-      rows.push_back(t.rows[s] ? t.rows[s] : fetch(s));
+      rows.push_back(t.rows[s] ? t.rows[s] : slot_rows_.fetch(s));
       delta.push_back(t.beta[s] - before[i]);
     }
     std::vector<double> f(static_cast<std::size_t>(t.size), 0.0);
@@ -688,18 +458,12 @@ class WholeSolver {
   }
 
   const Problem& p_;
-  const Evaluator<T>& kernel_;
   const std::vector<Index>& rows_;
   const Settings& settings_;
   Limits limits_;
   Slots<T> slots_;
+  SlotRows<T> slot_rows_;
   std::vector<Index> slot_, variable_;  ///< slot of a variable, variable of a slot
-  std::shared_ptr<Evaluator<T>> slot_kernel_;
-  std::vector<T> slot_diag_;
-  Buffer<T>& matrix_;
-  Index stride_ = 0, batch_ = 1;
-  Index used_ = 0;  ///< rows of matrix_
-  Index hits_ = 0, misses_ = 0;
   double objective_ = infinite;
   bool assessed_ = false;
   Slots<T> shrunk_;
@@ -707,20 +471,6 @@ class WholeSolver {
   std::vector<Index> full_slot_;       ///< of a shrunk slot
   Buffer<T>& gathered_;
   Index gathered_rows_ = 0;
-  RowStore<T>* store_;    ///< or null
-  PinnedRows<T> pinned_;  ///< rows of the store that serve as they are
-  RowSum<T> filler_;
-  std::vector<Index> object_;  ///< of a slot, its position in the store
-  Index run_ = 0;              ///< slots whose objects stand one behind the other there
-  bool in_place_ = false;      ///< whether rows of the store are rows of this problem
-  bool covers_ = false;        ///< whether most columns of such a row are used
-  bool by_parts_ = false;      ///< whether single entries are shared with other problems
-  Index kernel_values_ = 0;
-  Buffer<T> own_tile_;
-  std::vector<Index> fresh_slots_;
-  Query<T> query_;
-  std::vector<Index> wanted_;
-  std::vector<std::pair<T, Index>> candidates_;
 };
 
 }  // namespace mercer
