@@ -77,7 +77,7 @@ class Expansion:
         poly_columns: Sequence[int] | None = None,
         feature_names: Sequence[str] | None = None,
     ) -> None:
-        kernel._require_bound("as an expansion")
+        kernel.require_bound("as an expansion")
         names = column_names(vectors) if feature_names is None else list(feature_names)
         if not kernel.pairwise and not (
             sp.issparse(vectors) or (isinstance(vectors, np.ndarray) and vectors.dtype.kind == "f")

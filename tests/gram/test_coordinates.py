@@ -13,25 +13,25 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from mercer import _native
-from mercer.gram import Gram, coordinates, evaluate
+from mercer.gram import Gram, coordinate_statistics, evaluate
 from tests.gram.programs import Written, on
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
 FUNCTIONS = {
-    "product": coordinates.Coordinates("product"),
-    "minimum": coordinates.Coordinates("minimum"),
-    "power 1.3": coordinates.power(1.3),
-    "power 1.5": coordinates.power(1.5),
-    "power 3": coordinates.power(3.0),
-    "gaussian": coordinates.Coordinates("gaussian", 0.8),
-    "laplacian": coordinates.Coordinates("laplacian", 0.8),
-    "spline": coordinates.Coordinates("spline"),
-    "bspline 1": coordinates.bspline(1, 0.7),
-    "bspline 9": coordinates.bspline(9, 0.7),
-    "cosines": coordinates.cosines([0.5, 1.0, 0.25, 0.1, 0.05, 0.3], 2.3),
-    "theta, narrow": coordinates.theta(0.1, 1.7, 0.9, 0.2),
-    "theta, wide": coordinates.theta(0.9, 1.7, 0.9, 0.2),
+    "product": coordinate_statistics.Coordinates("product"),
+    "minimum": coordinate_statistics.Coordinates("minimum"),
+    "power 1.3": coordinate_statistics.power(1.3),
+    "power 1.5": coordinate_statistics.power(1.5),
+    "power 3": coordinate_statistics.power(3.0),
+    "gaussian": coordinate_statistics.Coordinates("gaussian", 0.8),
+    "laplacian": coordinate_statistics.Coordinates("laplacian", 0.8),
+    "spline": coordinate_statistics.Coordinates("spline"),
+    "bspline 1": coordinate_statistics.bspline(1, 0.7),
+    "bspline 9": coordinate_statistics.bspline(9, 0.7),
+    "cosines": coordinate_statistics.cosines([0.5, 1.0, 0.25, 0.1, 0.05, 0.3], 2.3),
+    "theta, narrow": coordinate_statistics.theta(0.1, 1.7, 0.9, 0.2),
+    "theta, wide": coordinate_statistics.theta(0.9, 1.7, 0.9, 0.2),
 }
 COMBINATIONS = [("product", 0), ("anova", 1), ("anova", 2), ("anova", 4), ("anova", 7)]
 
@@ -122,7 +122,7 @@ def test_every_instruction_set_agrees(isa: str) -> None:
         _native.set_isa(isa)
         for f in FUNCTIONS.values():
             for combination, order in COMBINATIONS:
-                expected = coordinates.combined(
+                expected = coordinate_statistics.combined(
                     (f.values(X[:, None, j], X[None, :, j]) for j in range(11)), combination, order
                 )
                 values = evaluate(written(f, combination, order), X)
@@ -157,7 +157,7 @@ def test_a_function_of_the_difference_is_exact_at_zero() -> None:
 def test_rows_far_from_the_origin_are_moved_to_it() -> None:
     # Of float64 data with mean 1e4, single precision would keep three digits of the differences.
     X = np.random.default_rng(2).random((1100, 3)) + 1e4
-    kernel = written(coordinates.Coordinates("gaussian", 1.0), "anova", 2)
+    kernel = written(coordinate_statistics.Coordinates("gaussian", 1.0), "anova", 2)
     gram = Gram(kernel, X)
     assert gram.dtype == "float32"
     exact = evaluate(kernel, X)[:50]
@@ -167,10 +167,10 @@ def test_rows_far_from_the_origin_are_moved_to_it() -> None:
 def test_sums_over_very_many_columns_of_sparse_rows_are_refused() -> None:
     X = sp.csr_array((np.ones(2), ([0, 1], [5, 99_999])), shape=(2, 100_000))
     with pytest.raises(ValueError, match="every column"):
-        evaluate(written(coordinates.Coordinates("gaussian", 1.0), "anova", 1), X)
-    product = evaluate(written(coordinates.Coordinates("gaussian", 1.0), "product", 0), X)
+        evaluate(written(coordinate_statistics.Coordinates("gaussian", 1.0), "anova", 1), X)
+    product = evaluate(written(coordinate_statistics.Coordinates("gaussian", 1.0), "product", 0), X)
     np.testing.assert_allclose(product, [[1.0, np.exp(-2)], [np.exp(-2), 1.0]])
-    common = evaluate(written(coordinates.Coordinates("product"), "anova", 2), X)
+    common = evaluate(written(coordinate_statistics.Coordinates("product"), "anova", 2), X)
     np.testing.assert_array_equal(common, np.zeros((2, 2)))
 
 
@@ -186,6 +186,6 @@ def test_sums_over_very_many_columns_of_sparse_rows_are_refused() -> None:
 def test_malformed_descriptions_are_refused(changes: dict[str, Any], message: str) -> None:
     objects = _native.Objects64(2)
     objects.dense(np.eye(2))
-    source = coordinates.Coordinates("product").source("product", 0) | changes
+    source = coordinate_statistics.Coordinates("product").source("product", 0) | changes
     with pytest.raises(ValueError, match=message):
         _native.Evaluator64([("leaf", 0)], [("coordinates", source)], 0, objects, objects)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from mercer import inspection
-from mercer.inspection import check, definiteness, entry_errors
+from mercer.inspection import check, definiteness_check, entry_errors
 from mercer.inspection.witness import exact_quadratic_form
 from mercer.kernels import (
     RBF,
@@ -341,8 +341,8 @@ def test_kernel_values_are_as_accurate_as_the_tolerance_assumes(n_features):
 @pytest.fixture
 def small_limit(monkeypatch):
     """Treat fifty objects as many."""
-    monkeypatch.setattr(definiteness, "DENSE", 50)
-    monkeypatch.setattr(definiteness, "SUPPORT", 40)
+    monkeypatch.setattr(definiteness_check, "DENSE", 50)
+    monkeypatch.setattr(definiteness_check, "SUPPORT", 40)
     monkeypatch.setattr(inspection.matrix_source, "_BLOCK", 70 * 16)
 
 

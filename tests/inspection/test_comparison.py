@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mercer.inspection import compare_spectra, fourier_transform
-from mercer.inspection.comparison import waves
+from mercer.inspection.spectrum_comparison import waves
 from mercer.kernels import (
     RBF,
     Constant,

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from mercer.inspection import check, falsify
-from mercer.inspection.descent import _value_and_gradient, scaled_extreme
+from mercer.inspection.counterexample_search import reduce_counterexample
+from mercer.inspection.eigenvalue_descent import _value_and_gradient, scaled_extreme
 from mercer.inspection.samplers import Box
-from mercer.inspection.search import reduce_counterexample
 from mercer.kernels import RBF, FromFunction, Laplacian, Linear, Polynomial, Sigmoid
 from tests.inspection.splines import spline_kernel
 

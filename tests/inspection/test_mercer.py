@@ -12,7 +12,7 @@ from mercer.inspection import (
     PolynomialOperator,
     WeightedFeatures,
     check,
-    decomposition,
+    eigenfunctions,
     fourier_transform,
     green_gram,
     kernel_from_eigensystem,
@@ -123,7 +123,7 @@ def test_samples_of_any_objects():
 def test_many_samples_need_no_matrix(monkeypatch):
     X = np.random.default_rng(0).normal(size=(50, 2))
     full = mercer_decomposition(RBF(1.0), X, n_terms=5)
-    monkeypatch.setattr(decomposition, "DENSE", 30)
+    monkeypatch.setattr(eigenfunctions, "DENSE", 30)
     few = mercer_decomposition(RBF(1.0), X, n_terms=5)
     assert few.eigenvalues == pytest.approx(full.eigenvalues)
     assert few.values == pytest.approx(full.values, abs=1e-6)

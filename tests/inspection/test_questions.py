@@ -15,7 +15,7 @@ from mercer.inspection import (
     falsify,
     mercer_decomposition,
 )
-from mercer.inspection.decomposition import quadrature
+from mercer.inspection.eigenfunctions import quadrature
 from mercer.kernels import RBF, FromFunction, Linear, Spectrum
 
 X = np.random.default_rng(0).normal(size=(12, 2))

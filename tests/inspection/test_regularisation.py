@@ -12,7 +12,7 @@ from scipy.linalg import null_space
 from scipy.special import j0, kv
 
 from mercer.inspection import fourier_coefficients, fourier_transform, regularisation
-from mercer.inspection.spectra import terms
+from mercer.inspection.fourier_spectra import terms
 from mercer.kernels import (
     RBF,
     Constant,

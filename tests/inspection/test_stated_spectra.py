@@ -16,8 +16,8 @@ from mercer.inspection import (
     fourier_transform,
     regularisation,
 )
-from mercer.inspection.periodic import stated_coefficients
-from mercer.inspection.spectra import closed_form
+from mercer.inspection.fourier_spectra import closed_form
+from mercer.inspection.periodic_spectra import stated_coefficients
 from mercer.kernels import (
     RBF,
     BSpline,

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from scipy.special import betainc, gamma, kv, xlogy
 
 from mercer import kernels as mk
-from mercer.gram.coordinates import combined
+from mercer.gram.coordinate_statistics import combined
 from mercer.objects.vocabulary import Vocabulary
 from tests.kernels import coordinate_definitions, structured_definitions
 

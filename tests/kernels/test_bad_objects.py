@@ -52,7 +52,9 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_objects_are_refused_at_the_door(example, name):
     X = WRONG[name]
-    if any(isinstance(part, OnColumns) for part in (example.kernel, *example.kernel._parts())):
+    if any(
+        isinstance(part, OnColumns) for part in (example.kernel, *example.kernel.inner_kernels())
+    ):
         X = [[x, x, x, x] for x in X] if isinstance(X, list) and X else X
     with pytest.raises((TypeError, ValueError)) as refusal:
         example.kernel(X)

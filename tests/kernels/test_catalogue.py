@@ -54,7 +54,7 @@ def test_every_exported_kernel_is_in_the_catalogue():
 
 
 def everything(kernel):
-    return [kernel] + [part for inner in kernel._parts() for part in everything(inner)]
+    return [kernel] + [part for inner in kernel.inner_kernels() for part in everything(inner)]
 
 
 @every

@@ -24,7 +24,7 @@ def noisy_columns(n=60, useful=2, useless=3):
 @pytest.mark.parametrize("kernel", [RBF([0.2, 0.4, 0.1, 0.3]), 0.5 * RBF(0.3) + Linear()])
 def test_gradients_are_those_of_differences(name, C, kernel):
     X, y = noisy_columns(30, 2, 2)
-    kernel, X = kernel._bound_to(X)
+    kernel, X = kernel.bound_to(X)
     entries, _ = hyperparameters(kernel)
     objective = _Objective(kernel, X, y, CRITERIA[name], entries, C, 0.0, None)
     theta = objective.start
@@ -41,7 +41,7 @@ def test_gradients_are_those_of_differences(name, C, kernel):
 
 def test_criteria_have_the_values_of_their_definitions():
     X, y = noisy_columns(30)
-    kernel, X = RBF(0.3)._bound_to(X)
+    kernel, X = RBF(0.3).bound_to(X)
     found = CRITERIA["radius_margin"](kernel, X, y, 5.0)
     assert found.value == pytest.approx(radius_margin(kernel, X, y, C=5.0), rel=1e-5)
     aligned = CRITERIA["alignment"](kernel, X, y, 1.0)

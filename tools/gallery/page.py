@@ -151,7 +151,7 @@ def cell(text: str) -> str:
 def definiteness(name: str, portrait: Portrait) -> str:
     """Return the claims of a class, with kernels that make them where there are several."""
     claims = facts.definiteness(name, list(portrait.kernels))
-    if portrait.kernels[0]._parts():
+    if portrait.kernels[0].inner_kernels():
         first = portrait.kernels[0]
         return f"from that of its parts; `{first!r}` is {first.definiteness}"
     if len(claims) == 1:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.model_selection import BaseCrossValidator
-from sklearn.utils.validation import _num_samples
+
+from mercer.objects.validation import count
 
 Split = tuple[np.ndarray, np.ndarray]
 
@@ -96,8 +97,8 @@ class LeaveFamilyOut(BaseCrossValidator):
         `y`: whether an object is in the super-family. `groups`: the families. Of `X` only the
         number of objects is looked at.
         """
-        if X is not None and y is not None and _num_samples(X) != len(y):
-            raise ValueError(f"X holds {_num_samples(X)} objects, and y {len(y)} labels.")
+        if X is not None and y is not None and count(X) != len(y):
+            raise ValueError(f"X holds {count(X)} objects, and y {len(y)} labels.")
         return leave_family_out_split(
             y, groups, test_size=self.test_size, random_state=self.random_state
         )

@@ -22,7 +22,7 @@ from mercer.machines.support_vector.one_class import NO_VALUE
 from mercer.machines.support_vector.regressor import KernelRegressor
 from mercer.solvers.centring import translated
 
-from . import classes
+from . import class_scores
 from .expansions import block_values, expansion_values
 from .graph import Graph
 from .kernel_values import NotExportableError, Rows, diagonal
@@ -148,12 +148,14 @@ def _classifier(rows: Rows, model: Any) -> list[Output]:
     g, k = rows.graph, len(model.classes_)
     values = _problem_values(rows, model)
     pairs = k > 2 and model._one_against_one()
-    scores = classes.scores(g, values, k) if pairs else values
+    scores = class_scores.scores(g, values, k) if pairs else values
     if k == 2:
         codes = g.op("Cast", g.op("GreaterOrEqual", _flat(g, values), 0.0), to="int64")
     else:
         ties = pairs and not (model.break_ties and model.decision_function_shape == "ovr")
-        codes = g.op("ArgMax", classes.votes(g, values, k) if ties else scores, axis=1, keepdims=0)
+        codes = g.op(
+            "ArgMax", class_scores.votes(g, values, k) if ties else scores, axis=1, keepdims=0
+        )
     decision = scores if model.decision_function_shape == "ovr" else values
     width = k if decision is scores else len(model.intercept_)
     found = [
@@ -183,12 +185,12 @@ def _problem_values(rows: Rows, model: Any) -> str:
 
 def _probabilities(g: Graph, model: Any, values: str, codes: str) -> str:
     k = len(model.classes_)
-    p = classes.calibrated(g, model._calibration, values)
+    p = class_scores.calibrated(g, model._calibration, values)
     if k == 2:
         return g.op("Concat", g.sub(1.0, p), p, axis=1)
-    p = classes.coupled(g, p, k) if model._one_against_one() else classes.normalised(g, p)
+    p = class_scores.coupled(g, p, k) if model._one_against_one() else class_scores.normalised(g, p)
     if isinstance(model._calibration, calibration.TwoSlopes):
-        return classes.projected(g, p, codes, model.class_weight_)
+        return class_scores.projected(g, p, codes, model.class_weight_)
     return p
 
 

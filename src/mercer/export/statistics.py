@@ -11,7 +11,7 @@ from math import comb
 
 import numpy as np
 
-from mercer.gram.coordinates import Coordinates
+from mercer.gram.coordinate_statistics import Coordinates
 from mercer.objects.arrays import Array
 
 from .graph import Graph

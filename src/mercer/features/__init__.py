@@ -13,6 +13,7 @@
 from .approximation import ApproximationError, approximation_error
 from .centring import KernelCenterer
 from .cholesky import IncompleteCholeskyFeatures
+from .drawn_frequencies import draw_frequencies
 from .explicit import ExplicitFeatures
 from .feature_analysis import KernelFeatureAnalysis
 from .fourier import RandomFourierFeatures
@@ -24,7 +25,6 @@ from .manifolds import PolygonalPrincipalCurve, PrincipalCurve, RegularizedPrinc
 from .monomials import MonomialFeatures, n_monomials
 from .nystrom import Nystrom
 from .relevance import RelevantColumns
-from .spectral import draw_frequencies
 from .spectral_clustering import KernelSpectralClustering
 from .taylor import TaylorFeatures
 

@@ -95,7 +95,7 @@ class KernelCenterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEs
         X = data.X
         self.weight_ = shares(sample_weight, count(X))
         names = getattr(self, "feature_names_in_", None)
-        self.kernel_ = self._resolved_kernel()._bound_to_valid(data.views, self.weight_, names)
+        self.kernel_ = self._resolved_kernel().bound_to_valid(data.views, self.weight_, names)
         self.K_fit_rows_ = Gram(self.kernel_, data.views, "float64").matmul(self.weight_)
         self.K_fit_all_ = float(self.weight_ @ self.K_fit_rows_)
         self.X_fit_ = None if self.kernel_.pairwise else X

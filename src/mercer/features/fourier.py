@@ -15,8 +15,8 @@ from mercer.objects.parameters import declared, integer, real
 from mercer.objects.rows import dense
 
 from .base import KernelFeatures
+from .drawn_frequencies import draw_frequencies
 from .seeds import generator
-from .spectral import draw_frequencies
 
 
 @declared

@@ -226,7 +226,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             others = take(others, data.kept)
         if kernel.is_bound:
             return kernel, others
-        return kernel._bound_to_valid(Views(others), data.weight, None), others
+        return kernel.bound_to_valid(Views(others), data.weight, None), others
 
     def _second(self, y: Any, kernel: Kernel, n: int) -> Any:
         """Return the objects y; numbers in one dimension as a column."""

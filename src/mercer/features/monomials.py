@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from mercer.kernels.vectors.monomials import monomial_name
+from mercer.kernels.vectors.monomial_features import monomial_name
 from mercer.machines.conventions import BaseEstimator, TransformerMixin
 from mercer.machines.parameters import check_flags
 from mercer.objects.arrays import Array

@@ -13,7 +13,7 @@ from scipy.special import gammainc
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from mercer.kernels import RBF, Kernel
-from mercer.kernels.vectors.monomials import monomial_name
+from mercer.kernels.vectors.monomial_features import monomial_name
 from mercer.objects.parameters import integer
 from mercer.objects.rows import squared_norms
 

@@ -142,7 +142,7 @@ def smallest_enclosing_ball(
     >>> round(ball.radius, 6), ball.coef.round(6).tolist(), ball.certificate.status
     (1.0, [0.5, 0.5, 0.0], 'optimal')
     """
-    kernel, X = kernel._bound_to(X)
+    kernel, X = kernel.bound_to(X)
     found = solve_ball(kernel, X, 0.0, tol, n_jobs)
     support = np.flatnonzero(found.coef)
     return Ball(
@@ -185,7 +185,7 @@ def squared_radius(kernel: Kernel, X: Any, *, shift: float = 0.0, tol: float = 1
     >>> round(squared_radius(Linear(), [[-1.0], [1.0]], shift=2.0), 6)
     3.0
     """
-    kernel, X = kernel._bound_to(X)
+    kernel, X = kernel.bound_to(X)
     shift = real(shift, "shift", minimum=0)
     found = solve_ball(kernel, X, shift * shift, tol, None)
     status = _status(found, tol)

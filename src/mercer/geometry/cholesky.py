@@ -19,7 +19,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from mercer.gram import Gram, Prepared
-from mercer.gram.diagonal import check_nonnegative
+from mercer.gram.kernel_diagonal import check_nonnegative
 from mercer.gram.norm_checks import check_zero_norms
 from mercer.kernels.base import Kernel
 from mercer.kernels.first_argument import kernel_first
@@ -176,7 +176,7 @@ def pivoted_cholesky(
         integer(max_rank, "max_rank", minimum=1)
     require_choice(pivoting, "pivoting", PIVOTING)
     require_lengths(kernel, "factor LL' of its matrix")
-    kernel, X = kernel._bound_to(X)
+    kernel, X = kernel.bound_to(X)
     gram = Gram(kernel, X, "float64")
     diagonal = gram.diag()
     check_nonnegative(diagonal, kernel)

@@ -50,7 +50,7 @@ class Combination:
                 "a precomputed matrix holds no objects at which a function could be evaluated; "
                 "work with its coefficients instead: the inner product is a @ K @ b."
             )
-        kernel._require_bound("as a function")
+        kernel.require_bound("as a function")
         coef = np.asarray(coef, dtype=np.float64)
         if coef.ndim != self._ndim:
             raise ValueError(f"coef must be {self._one} per centre; got shape {coef.shape}.")

@@ -83,7 +83,7 @@ def interpolate(
     >>> f([[10.0, 20.0]]).round(9)
     array([51.])
     """
-    kernel, X = kernel._bound_to(X)
+    kernel, X = kernel.bound_to(X)
     y = np.asarray(y, dtype=np.float64)
     if y.shape != (count(X),):
         raise ValueError(

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.gram.diagonal import check_nonnegative
+from mercer.gram.kernel_diagonal import check_nonnegative
 from mercer.kernels.algebra import normalize
 from mercer.kernels.base import Kernel
 from mercer.kernels.first_argument import kernel_first

@@ -71,7 +71,7 @@ def centre_of_mass(kernel: Kernel, X: Any, sample_weight: Any = None) -> RKHSFun
     >>> round(centre.norm() ** 2, 12)
     2.0
     """
-    kernel, X = kernel._bound_to(X)
+    kernel, X = kernel.bound_to(X)
     return RKHSFunction(kernel, X, shares(sample_weight, count(X)))
 
 
@@ -103,7 +103,7 @@ def distance_to_mean(kernel: Kernel, X: Any, Z: Any, sample_weight: Any = None) 
     >>> distance_to_mean(Linear(), [[3.0, 5.0]], [[-1.0, 1.0], [1.0, 1.0]])
     array([5.])
     """
-    kernel._require_bound("on two sets of objects")
+    kernel.require_bound("on two sets of objects")
     require_distances(kernel)
     Z = kernel.validate(Z)
     X = kernel.validate(X, Z)
@@ -140,7 +140,7 @@ def mean_squared_distance(kernel: Kernel, X: Any, sample_weight: Any = None) -> 
     2.0
     """
     require_distances(kernel)
-    kernel, X = kernel._bound_to(X)
+    kernel, X = kernel.bound_to(X)
     gram = Gram(kernel, X, "float64")
     weight = shares(sample_weight, gram.n)
     own, means = gram.diag(), gram.matmul(weight)

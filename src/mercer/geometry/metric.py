@@ -142,7 +142,7 @@ def _induced(kernel: Kernel, X: Array, directions: Array) -> Array:
 
 
 def _points(kernel: Kernel, X: Any) -> Array:
-    kernel._require_bound("near a point")
+    kernel.require_bound("near a point")
     if kernel.pairwise:
         raise ValueError("a precomputed matrix has no input space; use a kernel on vectors.")
     return dense(kernel.validate(as_vectors(X, type(kernel).__name__)))

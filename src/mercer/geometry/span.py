@@ -165,7 +165,7 @@ def independent_subset(kernel: Kernel, X: Any, tol: float = _TOL) -> NDArray[np.
     >>> independent_subset(Linear(), [[1.0, 0.0], [3.0, 0.0], [0.0, 2.0]]).tolist()
     [1, 2]
     """
-    kernel, X = kernel._bound_to(X)
+    kernel, X = kernel.bound_to(X)
     found = pivoted_cholesky(kernel, X, tol=0.0)
     # A pivot's residual, when it is chosen, is the square of its diagonal entry; they fall.
     heights = np.diagonal(found.triangle) ** 2

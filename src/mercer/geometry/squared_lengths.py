@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mercer.gram import compile_kernel
-from mercer.gram.symmetry import ASYMMETRY
+from mercer.gram.symmetry_check import ASYMMETRY
 from mercer.kernels.base import Kernel
 from mercer.objects.arrays import Array
 

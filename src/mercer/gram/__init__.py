@@ -5,7 +5,7 @@ from mercer.threads import register_pool
 
 from .matrix import Gram, Prepared, Products, evaluate
 from .program import Builder, Program, compile_kernel
-from .symmetry import refuse_asymmetric_sample, refuse_asymmetry
+from .symmetry_check import refuse_asymmetric_sample, refuse_asymmetry
 
 __all__ = [
     "Builder",

@@ -14,11 +14,11 @@ import numpy as np
 
 from mercer.numerics.profile_table import Table
 
-from .coordinates import combined, magnitude
-from .diagonal import Stack
+from .coordinate_statistics import combined, magnitude
+from .kernel_diagonal import Stack
 
 if TYPE_CHECKING:
-    from .coordinates import Coordinates
+    from .coordinate_statistics import Coordinates
     from .interface import Kernel
 
 _STEP = 1e-200

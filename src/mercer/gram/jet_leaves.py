@@ -15,7 +15,7 @@ import numpy as np
 from mercer.objects.arrays import Array
 
 if TYPE_CHECKING:
-    from .coordinates import Coordinates
+    from .coordinate_statistics import Coordinates
 
 Key = tuple[str, tuple[int, ...], int]  # a distance: statistic, columns, space
 

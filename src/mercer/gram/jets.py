@@ -24,7 +24,7 @@ from .jet_leaves import KINK, Array, Jet, Key, NotSmoothError, constant, of_colu
 
 if TYPE_CHECKING:
     from . import Table
-    from .coordinates import Coordinates
+    from .coordinate_statistics import Coordinates
 
 __all__ = ["Jets", "NotSmoothError"]
 
@@ -130,11 +130,11 @@ class Jets:
 
     def python(self, kernel: Any) -> None:
         """Add up a kernel over all periods; refuse others that are written in Python."""
-        if not hasattr(kernel, "_shifts"):
+        if not hasattr(kernel, "shifts"):
             self._refuse(f"{kernel!r}, which is a Python function,")
         chosen = list(self._columns)
         total = self._constant(0.0)
-        shifts = float(kernel.period) * kernel._shifts()
+        shifts = float(kernel.period) * kernel.shifts()
         for shift in np.concatenate([np.zeros((1, len(chosen))), shifts]):
             inner = Jets(self._X[:, chosen], self._directions[:, chosen], shift)
             kernel.kernel.compile(inner)  # type: ignore[arg-type]

@@ -19,7 +19,7 @@ from mercer.objects.tables import is_table, select
 from mercer.objects.validation import VECTORS, count, take
 
 from .mapped_objects import SPARSE_DENSITY, Images, Views
-from .norms import numbers, sequence_norms
+from .object_norms import numbers, sequence_norms
 from .precision import SPARSE_ERROR, coarseness_of_single, leaves_single
 from .program import Builder, Leaf, Program, Scalars, compile_kernel
 

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from mercer.objects.rows import dense_column, squared_norms
 
 from .bounded import TINY, UNIT, Bounded, add, exact, gamma, multiply, rounded
-from .coordinates import Coordinates
+from .coordinate_statistics import Coordinates
 
 # Distances of compressed rows below this share of the norms are summed once more, from the
 # differences of the entries (near_share in cpp/evaluator_leaves.cpp).

@@ -9,8 +9,8 @@ import numpy as np
 
 from mercer.objects.validation import stored_alike, take
 
-from .diagonal import check_nonnegative
 from .interface import Kernel
+from .kernel_diagonal import check_nonnegative
 from .matrix import Gram, Prepared
 
 _SAMPLE = 64  # objects of norm 0 that are compared with others

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def refuse_overflow(values: np.ndarray, kernel: Kernel) -> np.ndarray:
     """Return a matrix of kernel values, or refuse one that holds infinity or NaN."""
-    if kernel._is_bounded:
+    if kernel.has_bounded_values:
         return values
     with np.errstate(over="ignore", invalid="ignore"):
         total = values.sum()  # one pass without a copy; finite in all but extreme cases
@@ -45,5 +45,5 @@ def advice(kernel: Kernel) -> str:
 
 
 def _growing(kernel: Kernel) -> list[str]:
-    own = list(kernel._grows_with)
-    return own + [name for part in kernel._parts() for name in _growing(part)]
+    own = list(kernel.grows_with)
+    return own + [name for part in kernel.inner_kernels() for name in _growing(part)]

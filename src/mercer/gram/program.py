@@ -12,7 +12,7 @@ from mercer.objects.parameters import require_choice
 from mercer.objects.validation import Objects
 
 if TYPE_CHECKING:
-    from .coordinates import Coordinates
+    from .coordinate_statistics import Coordinates
     from .interface import Kernel
 
 Columns = tuple[int, ...] | None
@@ -207,9 +207,9 @@ class Builder(Scope):
     ) -> None:
         """Push a statistic put together from a function of single coordinates.
 
-        `function`: see `mercer.gram.coordinates`. `combination`: the "product" or the "maximum"
-        over all columns, or "anova", the sum of all products over `order` different columns; order
-        1 is the sum over all columns.
+        `function`: see `mercer.gram.coordinate_statistics`. `combination`: the "product" or the
+        "maximum" over all columns, or "anova", the sum of all products over `order` different
+        columns; order 1 is the sum over all columns.
         """
         self._push(
             Leaf("coordinates", self._columns, None, self._mapping, function, combination, order)
@@ -376,7 +376,7 @@ def compile_kernel(kernel: Kernel) -> Program:
     >>> [instruction[0] for instruction in compile_kernel(Linear()).code]
     ['leaf']
     """
-    kernel._check_changes()
+    kernel.check_changes()
     builder = Builder()
     kernel.compile(builder)
     _require_one_value(builder.program, type(kernel).__name__)

@@ -25,11 +25,11 @@ from mercer.objects.validation import VECTORS
 from mercer.objects.vocabulary import Vocabulary
 
 from .bounded import TINY, UNIT, Bounded, add, exact, gamma, multiply, rounded, transform
-from .diagonal import diagonal
+from .kernel_diagonal import diagonal
 from .layout import Layout, choose_layout
 from .leaf_errors import RowPairs, coordinates_error, statistic_error
 from .mapped_objects import Views, views_of
-from .norms import numbers, sequence_norms
+from .object_norms import numbers, sequence_norms
 from .program import Builder, Columns, Leaf, Mapping, Program, Scalars, compile_kernel
 
 # Assumed error of values of which nothing is known, in units of the last place of the largest.

@@ -89,8 +89,8 @@ def hsic_test(
         raise ValueError(
             f"hsic_test needs as many objects of Y as of X, at least four; got {n} and {count(Y)}."
         )
-    first = Gram(*resolved(kernel, X, "kernel")._bound_to(X), "float64")
-    second = Gram(*resolved(kernel_y, Y, "kernel_y")._bound_to(Y), "float64")
+    first = Gram(*resolved(kernel, X, "kernel").bound_to(X), "float64")
+    second = Gram(*resolved(kernel_y, Y, "kernel_y").bound_to(Y), "float64")
     rng = generator(random_state)
     centred = _Centred(first, n_jobs)
     if dependence is not None:

@@ -90,7 +90,7 @@ def mmd_test(
     if min(n, m) < 2:
         raise ValueError(f"each sample needs at least two objects; got {n} and {m}.")
     pooled = _pooled(X, Y)
-    kernel, pooled = resolved(kernel, pooled, "kernel")._bound_to(pooled)
+    kernel, pooled = resolved(kernel, pooled, "kernel").bound_to(pooled)
     gram = Gram(kernel, pooled, "float64")
     rng = generator(random_state)
     if dependence is not None:

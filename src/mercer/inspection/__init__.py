@@ -17,20 +17,20 @@ from mercer.kernels.regularisation import Regularisation
 from mercer.numerics.hankel import radial_fourier
 
 from .alignments import alignment, centred_alignment
-from .comparison import compare_spectra
-from .decomposition import MercerDecomposition, mercer_decomposition
-from .definiteness import check
+from .definiteness_check import check
 from .diagnosis import Diagnosis, diagnose
+from .eigenfunctions import MercerDecomposition, mercer_decomposition
 from .eigenvalues import EigenvalueReport, eigenvalue_report
 from .embedding import embed
 from .explanation import Explanation, explain
 from .falsification import Falsification, Trial, falsify
-from .operators import FourierOperator, green_gram, kernel_from_eigensystem
-from .pairs import Asymmetry, NegativeMinor
-from .penalties import regularisation
-from .periodic import fourier_coefficients
+from .fourier_spectra import SpectrumSign, bochner_density, fourier_transform, spectrum_sign
+from .kernel_regularisation import regularisation
+from .pair_conditions import Asymmetry, NegativeMinor
+from .periodic_spectra import fourier_coefficients
 from .polynomial_operator import PolynomialOperator
-from .spectra import SpectrumSign, bochner_density, fourier_transform, spectrum_sign
+from .regularisation_operators import FourierOperator, green_gram, kernel_from_eigensystem
+from .spectrum_comparison import compare_spectra
 from .verdict import Verdict
 from .weighted_features import WeightedFeatures
 from .witness import Witness

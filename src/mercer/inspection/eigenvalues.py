@@ -16,7 +16,7 @@ import scipy.sparse.linalg
 
 from mercer.objects.parameters import integer
 
-from .definiteness import DENSE
+from .definiteness_check import DENSE
 from .entry_errors import EntryErrors
 from .matrix_source import KernelValues
 

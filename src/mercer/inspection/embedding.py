@@ -10,7 +10,7 @@ import scipy.linalg
 from mercer.numerics.symmetric_matrices import oriented
 from mercer.objects.parameters import integer
 
-from .definiteness import check
+from .definiteness_check import check
 from .matrix_source import KernelValues
 
 

@@ -67,4 +67,4 @@ class EntryErrors:
 def _stated_error(kernel: Kernel) -> float:
     """Return the largest error that a kernel or one of its parts states of its values."""
     own = float(getattr(kernel, "value_error", 0.0))
-    return max([own, *map(_stated_error, kernel._parts())])
+    return max([own, *map(_stated_error, kernel.inner_kernels())])

@@ -18,8 +18,8 @@ from mercer.kernels import resolve
 from mercer.objects.parameters import integer
 from mercer.objects.validation import count
 
+from .counterexample_search import Bar, Search
 from .samplers import as_sampler
-from .search import Bar, Search
 from .verdict import Verdict
 from .witness import Witness
 
@@ -166,7 +166,7 @@ def falsify(
     False
     """
     kernel = resolve(kernel)
-    kernel._require_bound("on objects of a sampler")
+    kernel.require_bound("on objects of a sampler")
     integer(n_points, "n_points", minimum=2)
     integer(n_trials, "n_trials", minimum=1)
     integer(max_points, "max_points", minimum=n_points)

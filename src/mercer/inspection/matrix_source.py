@@ -50,7 +50,7 @@ class KernelValues:
             )
         if kernel.pairwise:
             self.eps = _resolution(X)
-        kernel, X = kernel._bound_to(X)
+        kernel, X = kernel.bound_to(X)
         self.kernel, self.objects, self.claim = kernel, X, kernel.definiteness
         gram = Gram(kernel, X, "float64")
         self.n = gram.n

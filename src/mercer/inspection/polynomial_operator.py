@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from mercer.kernels import Polynomial
-from mercer.kernels.vectors.monomials import monomial_weight
+from mercer.kernels.vectors.monomial_features import monomial_weight
 
 
 class PolynomialOperator:

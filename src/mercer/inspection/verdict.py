@@ -7,7 +7,7 @@ from typing import Any
 
 from mercer.kernels import Definiteness
 
-from .pairs import Asymmetry, NegativeMinor
+from .pair_conditions import Asymmetry, NegativeMinor
 from .witness import Witness
 
 

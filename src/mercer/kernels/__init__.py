@@ -25,12 +25,12 @@ from .conditional import (
     seminorm2,
 )
 from .constant import Constant
-from .covariance import Covariance
 from .definiteness import Definiteness
 from .documents import *
 from .finite import FiniteMatrix
 from .from_sklearn import from_sklearn
 from .function import FromFeatureMap, FromFunction
+from .function_covariance import Covariance
 from .graphs import Diffusion
 from .mapping import log_polar
 from .models import *

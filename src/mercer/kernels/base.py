@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NoReturn, Self
 import numpy as np
 
 from mercer.gram import evaluate
-from mercer.gram.diagonal import diagonal
+from mercer.gram.kernel_diagonal import diagonal
 from mercer.gram.mapped_objects import Views
 from mercer.gram.overflow import refuse_overflow
 from mercer.gram.program import Builder
@@ -55,7 +55,7 @@ class Kernel(Parametrised):
     _binds_tighter_than: ClassVar[int] = 3  # sums 0, products 1, powers 2, everything else 3
     _fixed: ClassVar[tuple[str, ...]] = ()  # parameters that are numbers and have no derivative
     _from_data: ClassVar[tuple[str, ...]] = ()  # parameters that `bind` sets where they are None
-    _grows_with: ClassVar[tuple[str, ...]] = ()  # parameters that make values overflow
+    grows_with: ClassVar[tuple[str, ...]] = ()  # parameters that make values overflow
     # bounds of continuous parameters, "fixed" or (low, high), where they are not the usual ones
     _default_bounds: ClassVar[dict[str, Any]] = {}
     _bounds = None  # what `with_bounds` states; no part of the function k
@@ -70,7 +70,7 @@ class Kernel(Parametrised):
     @property
     def takes(self) -> objects.Objects:
         """The objects on which the kernel is defined."""
-        parts = self._parts()
+        parts = self.inner_kernels()
         if not parts:
             return self._objects
         taken = parts[0].takes
@@ -111,13 +111,13 @@ class Kernel(Parametrised):
     @property
     def translation_invariant(self) -> bool:
         """Whether k(x + a, z + a) = k(x, z) for all vectors a."""
-        parts = self._parts()
+        parts = self.inner_kernels()
         return bool(parts) and all(part.translation_invariant for part in parts)
 
     def check_domain(self, X: Any) -> None:
         """Reject validated objects on which the kernel, or what it claims, does not hold."""
         if self._is_restricted:
-            for part in self._parts():
+            for part in self.inner_kernels():
                 part.check_domain(X)
 
     # -- binding to data ---------------------------------------------------------------------
@@ -127,7 +127,7 @@ class Kernel(Parametrised):
         """Whether every parameter is independent of data."""
         if any(getattr(self, name) is None for name in self._from_data):
             return False
-        return all(part.is_bound for part in self._parts())
+        return all(part.is_bound for part in self.inner_kernels())
 
     def bind(
         self, X: Any, sample_weight: np.ndarray | None = None, *, feature_names: Any = None
@@ -150,15 +150,15 @@ class Kernel(Parametrised):
         Kernel
             A kernel of the same class that shares no state with this one.
         """
-        self._check_changes()
+        self.check_changes()
         if feature_names is None:
             feature_names = objects.column_names(X)
         X = self.validate(X)
         if self.is_bound:  # which has had its domain checked
             return self._bound(Views(X), sample_weight, feature_names)
-        return self._bound_to_valid(Views(X), sample_weight, feature_names)
+        return self.bound_to_valid(Views(X), sample_weight, feature_names)
 
-    def _bound_to_valid(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
+    def bound_to_valid(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         """Return the kernel bound to objects that have been validated; images of them are kept."""
         if names is None:
             names = objects.column_names(views.X)
@@ -168,10 +168,10 @@ class Kernel(Parametrised):
 
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check_all()
-        return self._with(
+        return self.with_parameters(
             **{
                 name: part._bound(views, weight, names)
-                for name in self._names
+                for name in self.parameter_names
                 if isinstance(part := getattr(self, name), Kernel)
             }
         )
@@ -184,7 +184,7 @@ class Kernel(Parametrised):
         That is an array, a CSR matrix or a list; the input itself where it already is in order.
         `against`: validated objects with which `X` is to be compared.
         """
-        parts = self._parts()
+        parts = self.inner_kernels()
         if not parts:
             return objects.as_objects(X, type(self).__name__)
         takes = self.takes
@@ -282,7 +282,7 @@ class Kernel(Parametrised):
         >>> (F @ G.T).toarray().ravel(), Spectrum(2)(["banana", "anna"], ["ananas"]).ravel()
         (array([8., 4.]), array([8., 4.]))
         """
-        self._check_changes()
+        self.check_changes()
         if type(self).map_features is not Kernel.map_features:
             return narrowed(self.map_features(X, Vocabulary()))
         raise NotImplementedError(
@@ -380,13 +380,13 @@ class Kernel(Parametrised):
 
         In the order of `get_params`; see `with_bounds` for which they are.
         """
-        self._require_bound("as a function of its parameters")
+        self.require_bound("as a function of its parameters")
         return np.log([entry.value for entry in hyperparameters(self)[0]])
 
     @property
     def bounds(self) -> np.ndarray:
         """Bounds on `theta`, of shape (n_parameters, 2)."""
-        self._require_bound("as a function of its parameters")
+        self.require_bound("as a function of its parameters")
         pairs = [(entry.low, entry.high) for entry in hyperparameters(self)[0]]
         return np.log(np.reshape(pairs, (-1, 2)))
 
@@ -422,14 +422,14 @@ class Kernel(Parametrised):
         2.0 * RBF(gamma=1.0) + 4.0 * Linear()
         """
         check_bounds(self, bounds)
-        return self._with(_bounds=dict(bounds) if isinstance(bounds, dict) else bounds)
+        return self.with_parameters(_bounds=dict(bounds) if isinstance(bounds, dict) else bounds)
 
     def clone_with_theta(self, theta: Any) -> Self:
         """Return a copy of a bound kernel with other values of its continuous parameters.
 
         `theta`: the logarithms of the values, in the order of the attribute `theta`.
         """
-        self._require_bound("as a function of its parameters")
+        self.require_bound("as a function of its parameters")
         return with_theta(self, hyperparameters(self)[0], theta)  # type: ignore[return-value]
 
     def __sklearn_clone__(self) -> Self:
@@ -502,7 +502,7 @@ class Kernel(Parametrised):
     __rsub__ = __sub__
 
     @property
-    def _states_diagonal(self) -> bool:
+    def states_diagonal(self) -> bool:
         """Whether the class computes k(x, x) itself instead of running its program."""
         return type(self).diag is not Kernel.diag
 
@@ -511,7 +511,7 @@ class Kernel(Parametrised):
     @property
     def _is_restricted(self) -> bool:
         """Whether `check_domain` may refuse objects of the right kind."""
-        return any(part._is_restricted for part in self._parts())
+        return any(part._is_restricted for part in self.inner_kernels())
 
     def _values(self, X: Any, Z: Any) -> np.ndarray:
         """Return the matrix of values between validated objects, of a bound kernel."""
@@ -528,11 +528,13 @@ class Kernel(Parametrised):
         return {}
 
     @property
-    def _depends_on_identity(self) -> bool:
+    def depends_on_identity(self) -> bool:
         """Whether a value depends on which sample an object is, as that of White does."""
-        return any(part._depends_on_identity for part in self._parts())
+        return any(part.depends_on_identity for part in self.inner_kernels())
 
-    def _contract(self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None) -> dict[str, Any]:
+    def contracted_gradient(
+        self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None
+    ) -> dict[str, Any]:
         """Return sum_ij W_ij dk(x_i, z_j) / dtheta: a number, or an array, for each parameter.
 
         What `_gradient` states, contracted; a kernel that knows a shorter way overrides it.
@@ -547,7 +549,7 @@ class Kernel(Parametrised):
             if wanted is None or name in wanted
         }
 
-    def _contract_rows(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
+    def contracted_row_gradient(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
         """Return sum_j W_ij dk(x_i, z_j) / dx_i, of shape (n, d), between rows of numbers."""
         raise NotImplementedError(
             f"{type(self).__name__} does not state the derivatives of its values with respect to "
@@ -573,7 +575,7 @@ class Kernel(Parametrised):
         return self.normalized_by_logarithms or self._normalized_form() is not None
 
     @property
-    def _is_bounded(self) -> bool:
+    def has_bounded_values(self) -> bool:
         """Whether no value is larger than a constant, so that none overflows."""
         return False
 
@@ -582,7 +584,7 @@ class Kernel(Parametrised):
         """Whether k(x, x) >= 0 for all x."""
         return self.definiteness.is_psd or self.logarithmic
 
-    def _diagonal_gradient(self, X: Any) -> dict[str, np.ndarray]:
+    def diagonal_gradient(self, X: Any) -> dict[str, np.ndarray]:
         """Return the derivatives of k(x, x), from small tiles on the diagonal."""
         n = objects.count(X)
         blocks = [objects.take(X, slice(i, min(i + _TILE, n))) for i in range(0, n, _TILE)]
@@ -593,16 +595,16 @@ class Kernel(Parametrised):
                 whole[..., i : i + _TILE] = np.diagonal(matrix, axis1=-2, axis2=-1)
         return diagonals
 
-    def _parts(self) -> list[Kernel]:
+    def inner_kernels(self) -> list[Kernel]:
         """Return the kernels this one is composed of."""
         parts = []
-        for name in self._names:
+        for name in self.parameter_names:
             part = getattr(self, name)
             if isinstance(part, Kernel):
                 parts.append(part)
         return parts
 
-    def _bound_to(self, X: Any) -> tuple[Kernel, Any]:
+    def bound_to(self, X: Any) -> tuple[Kernel, Any]:
         """Return the kernel, bound to `X` if it has to be, and the validated `X`."""
         kernel, views = self._bound_and_views(X)
         return kernel, views.X
@@ -610,22 +612,22 @@ class Kernel(Parametrised):
     def _bound_to_both(self, X: Any, Z: Any) -> tuple[Kernel, Any, Any]:
         """Return the bound kernel and two validated sets of objects, by default the first twice."""
         if Z is None:
-            kernel, X = self._bound_to(X)
+            kernel, X = self.bound_to(X)
             return kernel, X, X
-        self._check_changes()
-        self._require_bound("on two sets of objects")
+        self.check_changes()
+        self.require_bound("on two sets of objects")
         Z = self.validate(Z)
         return self, *objects.stored_alike(self.validate(X, Z), Z)
 
     def _bound_and_views(self, X: Any) -> tuple[Kernel, Views]:
         """Return the same, with the images of `X` that binding has made."""
-        self._check_changes()
+        self.check_changes()
         names = None if self.is_bound else objects.column_names(X)
         X = self.validate(X)
         views = Views(X)
-        return self if self.is_bound else self._bound_to_valid(views, None, names), views
+        return self if self.is_bound else self.bound_to_valid(views, None, names), views
 
-    def _require_bound(self, purpose: str) -> None:
+    def require_bound(self, purpose: str) -> None:
         if not self.is_bound:
             raise ValueError(
                 f"{self!r} has parameters that depend on the data, so its values {purpose} are "

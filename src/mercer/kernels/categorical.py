@@ -83,7 +83,7 @@ class Categorical(Kernel):
         return np.ones(len(self.validate(X)))
 
     @property
-    def _is_bounded(self) -> bool:
+    def has_bounded_values(self) -> bool:
         return True
 
     def map_features(self, X: Any, vocabulary: Vocabulary) -> sp.csr_array:

@@ -36,7 +36,7 @@ def mapped_order_two(kernel: Kernel) -> Kernel | None:
     if isinstance(kernel, FromFeatureMap):
         inner = kernel.kernel
         return kernel if inner is not None and inner.definiteness.order == 2 else None
-    for part in kernel._parts():
+    for part in kernel.inner_kernels():
         found = mapped_order_two(part)
         if found is not None:
             return found
@@ -52,7 +52,7 @@ def _union(kernel: Kernel, counts: Callable[[Kernel], bool]) -> list[int] | None
         inner = _union(kernel.kernel, counts)
         chosen = listed if inner is None else [listed[i] for i in inner]
         return sorted({int(column) for column in chosen})
-    parts = kernel._parts()
+    parts = kernel.inner_kernels()
     if not parts or _looks_beyond(kernel):
         return None
     found: set[int] = set()

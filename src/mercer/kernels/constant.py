@@ -62,10 +62,10 @@ class Constant(Kernel):
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         return {"value": np.ones((count(X), count(Z)))}
 
-    def _diagonal_gradient(self, X: Any) -> dict[str, np.ndarray]:
+    def diagonal_gradient(self, X: Any) -> dict[str, np.ndarray]:
         return {"value": np.ones(count(X))}
 
-    def _contract_rows(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
+    def contracted_row_gradient(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
         return np.zeros(X.shape)
 
     def feature_map(self, X: Any) -> np.ndarray:

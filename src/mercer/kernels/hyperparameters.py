@@ -125,8 +125,10 @@ def replaced(part: Any, changes: dict[str, Any]) -> Any:
             replaced(e, inside[n]) if (n := str(i)) in inside else e for i, e in entries
         )
     changed = {name: replaced(getattr(part, name), inner) for name, inner in inside.items()}
-    if not own and vars(part).keys() <= {"_bounds", *part._names}:
-        return part._with(**changed)  # nothing in it was derived from the parts or can be refused
+    if not own and vars(part).keys() <= {"_bounds", *part.parameter_names}:
+        return part.with_parameters(
+            **changed
+        )  # nothing in it was derived from the parts or can be refused
     made = type(part)(**part.get_params(deep=False) | own | changed)
     if part._bounds is not None:
         made._bounds = part._bounds
@@ -197,7 +199,7 @@ def _continuous(
 
     path = (*path, (prefix, kernel))
     floats = _annotated(type(kernel))  # type: ignore[arg-type]  # a class, which is hashable
-    for name in kernel._names:
+    for name in kernel.parameter_names:
         value = getattr(kernel, name)
         if isinstance(value, Kernel):
             yield from _continuous(value, f"{prefix}{name}__", path, unbound=unbound)

@@ -78,7 +78,7 @@ def _readers(kernel: Kernel, columns: list[int] | None) -> Iterator[tuple[int | 
         own = [int(c) for c in np.atleast_1d(kernel.columns)]
         yield from _readers(kernel.kernel, own if columns is None else [columns[c] for c in own])
     elif isinstance(kernel, _COMPOSED):
-        for part in kernel._parts():
+        for part in kernel.inner_kernels():
             yield from _readers(part, columns)
     elif not isinstance(kernel, Constant):
         for column in [None] if columns is None else columns:

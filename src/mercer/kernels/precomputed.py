@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mercer.gram.program import Builder
-from mercer.gram.symmetry import ASYMMETRY
+from mercer.gram.symmetry_check import ASYMMETRY
 from mercer.objects.validation import MATRIX, as_matrix
 
 from .base import Kernel

@@ -42,7 +42,7 @@ def stated_transform(
         ndarray of shape (n,)
             The transform, in the convention of :func:`mercer.inspection.fourier_transform`.
         """
-        self._require_bound("in the frequency domain")
+        self.require_bound("in the frequency domain")
         own = getattr(self, "dimension", None)
         if dimension is None and np.ndim(omega) < 2:
             dimension = own

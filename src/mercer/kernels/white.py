@@ -58,7 +58,7 @@ class White(Kernel):
     level: float = parameter(default=1.0, check=real_from(0))
 
     _objects: ClassVar[Objects] = ANY
-    _depends_on_identity = True
+    depends_on_identity = True
 
     @property
     def definiteness(self) -> Definiteness:
@@ -80,13 +80,15 @@ class White(Kernel):
         n = count(X)
         return {"level": np.eye(n) if X is Z else np.zeros((n, count(Z)))}
 
-    def _contract(self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None) -> dict[str, Any]:
+    def contracted_gradient(
+        self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None
+    ) -> dict[str, Any]:
         return {"level": np.trace(W) if X is Z else 0.0}
 
-    def _diagonal_gradient(self, X: Any) -> dict[str, np.ndarray]:
+    def diagonal_gradient(self, X: Any) -> dict[str, np.ndarray]:
         return {"level": np.ones(count(X))}
 
-    def _contract_rows(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
+    def contracted_row_gradient(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
         return np.zeros(X.shape)
 
 

@@ -159,7 +159,7 @@ class KernelEstimator(CallbackSupport, EstimatorParameters, BaseEstimator):
         X, y, weight, extra = keep(kernel, X, kept, y, weight, extra)
         views = Views(X)  # a map of the user's runs once, here and for the matrix
         names = getattr(self, "feature_names_in_", None)
-        kernel = kernel._bound_to_valid(views, weight, names)
+        kernel = kernel.bound_to_valid(views, weight, names)
         views = without_texts(kernel, views)
         pairwise = kernel.pairwise
         data = TrainingData(views, y, weight, kept, n_total, extra, None, names, pairwise)

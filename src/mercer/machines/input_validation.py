@@ -22,7 +22,7 @@ _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 def check_training_objects(machine: Any, X: Any, kernel: Kernel) -> Any:
     """Return validated training objects; sets the names and the number of columns."""
-    kernel._check_changes()
+    kernel.check_changes()
     takes = kernel.takes
     if takes.pairwise:
         if sp.issparse(X):

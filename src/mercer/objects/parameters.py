@@ -125,7 +125,7 @@ class Parametrised:
     constructor.
     """
 
-    _names: ClassVar[tuple[str, ...]] = ()
+    parameter_names: ClassVar[tuple[str, ...]] = ()
     _defaults: ClassVar[dict[str, Any]] = {}
     _checks: ClassVar[dict[str, Callable[[Any, str], Any]]] = {}
     # What to use instead of a keyword that users of other libraries try, by the keyword.
@@ -148,7 +148,7 @@ class Parametrised:
             cls._defaults = _stated_defaults(cls)
         if cls._foreign_names and "__init__" in cls.__dict__:
             cls.__init__ = _explaining(cls.__init__, cls._foreign_names)  # type: ignore[method-assign]
-        cls._names = tuple(cls._defaults)
+        cls.parameter_names = tuple(cls._defaults)
 
     def _check_all(self) -> None:
         """Reject parameters outside their range: each by its declared check, then together."""
@@ -166,7 +166,7 @@ class Parametrised:
         as ``parts__0__name``.
         """
         params: dict[str, Any] = {}
-        for name in self._names:
+        for name in self.parameter_names:
             value = getattr(self, name)
             params[name] = value
             if not deep:
@@ -205,10 +205,10 @@ class Parametrised:
         nested: dict[str, dict[str, Any]] = {}
         for key, value in params.items():
             name, _, rest = key.partition("__")
-            if name not in self._names:
+            if name not in self.parameter_names:
                 raise ValueError(
                     f"{type(self).__name__} has no parameter {name!r}; it has "
-                    f"{', '.join(self._names) or 'none'}.{self._longer_names(key)}"
+                    f"{', '.join(self.parameter_names) or 'none'}.{self._longer_names(key)}"
                 )
             if rest:
                 nested.setdefault(name, {})[rest] = value
@@ -236,7 +236,7 @@ class Parametrised:
             )
         part.set_params(**values)
 
-    def _check_changes(self) -> bool:
+    def check_changes(self) -> bool:
         """Check what `set_params` has set, here or inside; return whether it has set anything.
 
         Constructors check for themselves. What contains a changed part is checked again: whether
@@ -244,14 +244,14 @@ class Parametrised:
         """
         changed = self._unchecked
         for part in self._nested():
-            changed = part._check_changes() or changed
+            changed = part.check_changes() or changed
         if changed:
             self._check_all()
         return changed
 
     def _nested(self) -> Iterator[Parametrised]:
         """Go through the parameters that have parameters themselves."""
-        for name in self._names:
+        for name in self.parameter_names:
             value = getattr(self, name)
             for part in value if isinstance(value, list | tuple) else [value]:
                 if isinstance(part, Parametrised):
@@ -281,7 +281,7 @@ class Parametrised:
             entries[i].set_params(**changes)
         return type(parts)(entries)
 
-    def _with(self, **changes: Any) -> Self:
+    def with_parameters(self, **changes: Any) -> Self:
         """Return a copy of a checked object with other parameters, without its constructor."""
         copy = object.__new__(type(self))
         copy.__dict__.update(self.__dict__)
@@ -292,7 +292,7 @@ class Parametrised:
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
             return NotImplemented
-        return all(same(getattr(self, name), getattr(other, name)) for name in self._names)
+        return all(same(getattr(self, name), getattr(other, name)) for name in self.parameter_names)
 
     def __hash__(self) -> int:
         # The class alone: equal objects hash alike, and setting a parameter does not lose an
@@ -303,7 +303,7 @@ class Parametrised:
         """Show the first parameter always, and the others where they differ from the default."""
         shown = [
             f"{name}={show(getattr(self, name))}"
-            for i, name in enumerate(self._names)
+            for i, name in enumerate(self.parameter_names)
             if i == 0 or not same(getattr(self, name), self._defaults[name])
         ]
         return f"{type(self).__name__}({', '.join(shown)})"

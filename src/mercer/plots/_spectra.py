@@ -54,7 +54,7 @@ def filters(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['Gaussian', 'Laplacian']
     """
-    from mercer.inspection.comparison import by_name, compare_spectra
+    from mercer.inspection.spectrum_comparison import by_name, compare_spectra
 
     kernels = by_name(kernels)
     w = np.linspace(0.0, 8.0, 401) if omega is None else np.asarray(omega, dtype=np.float64)
@@ -85,7 +85,7 @@ def filters(
 
 def _stems(ax: Axes, kernel: Any, name: str, colour: str, w: np.ndarray) -> bool:
     """Draw the waves of a kernel if it is periodic, and return whether it is."""
-    from mercer.inspection.comparison import waves
+    from mercer.inspection.spectrum_comparison import waves
     from mercer.kernels import Kernel
 
     found = waves(kernel, float(w.max())) if isinstance(kernel, Kernel) else None

@@ -98,7 +98,7 @@ def radius_margin(kernel: Kernel, X: Any, y: Any, C: float = math.inf) -> float:
     >>> round(radius_margin(Linear(), [[-1.0], [1.0]], [0, 1]), 6)
     1.0
     """
-    kernel, X = kernel._bound_to(X)
+    kernel, X = kernel.bound_to(X)
     machine = SVC(kernel=kernel, C=C, penalty_norm=1 if math.inf == C else 2, tol=1e-6)
     try:
         machine.fit(X, y)
@@ -178,7 +178,7 @@ def adapt(
 
 def _least_ratio(kernel: Kernel, X: Any, y: Any) -> float:
     """Return the least radius-margin ratio over soft and hard margins."""
-    kernel, X = kernel._bound_to(X)
+    kernel, X = kernel.bound_to(X)
     size = float(np.mean(kernel.diag(X))) or 1.0
     with warnings.catch_warnings():
         # A hard margin that is hard to find is not the least of them.

@@ -158,7 +158,7 @@ def bandwidth(
     else:
         if form != "rbf":
             raise ValueError("within a feature space the distance is Euclidean; use form='rbf'.")
-        within, X = within._bound_to(X)
+        within, X = within.bound_to(X)
     n = count(X)
     labels = None if rule == "median" else class_numbers(y, n)
     if n < 2:

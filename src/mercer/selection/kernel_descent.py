@@ -160,7 +160,7 @@ def optimise_kernel(
         raise ValueError(f"criterion must be one of {names}; got {show(criterion)}.")
     if C is not None and not 0.0 < C < math.inf:
         raise ValueError(f"C must be positive and finite; got {C!r}.")
-    kernel, X = kernel._bound_to(X)
+    kernel, X = kernel.bound_to(X)
     y = np.asarray(y)
     entries, _ = hyperparameters(kernel, bounds)
     measure = CRITERIA[criterion]

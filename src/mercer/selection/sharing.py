@@ -127,7 +127,7 @@ def refusal(machine: Any) -> str | None:
     if machine.verbose or machine.__dict__.get("_listeners") or "_skl_callbacks" in vars(machine):
         return "verbose or a callback reports each fit by itself"
     machine._check_parameters()
-    if machine._resolved_kernel()._depends_on_identity:
+    if machine._resolved_kernel().depends_on_identity:
         return "White noise depends on which sample an object is"
     return None if has_path(machine) else stored_values.refusal(machine)
 
@@ -399,7 +399,7 @@ class SharedFits:
         shared = kernel.is_bound
         objects = domain.objects if shared else take(domain.objects, split.inside)
         weight = None if shared else split.weight
-        bound = kernel._bound_to_valid(Views(objects), weight, domain.names)
+        bound = kernel.bound_to_valid(Views(objects), weight, domain.names)
         if centring(bound, objects, machine._sums_to_zero) is not None:
             raise CannotShareError("centred rows are packed for each fit")
         # A kernel that learns is told apart by what it learns from: its vocabulary may be large.

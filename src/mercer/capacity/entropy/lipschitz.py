@@ -52,7 +52,7 @@ def kernel_lipschitz(kernel: Any, dimension: int = 1) -> float:
     0.8578
     """
     k = resolve(kernel)
-    k._require_bound("at given distances")
+    k.require_bound("at given distances")
     d = integer(dimension, "dimension", minimum=1)
     if not k.translation_invariant:
         raise ValueError(f"{k!r} is not a function of x - z; bound its slope on your domain.")

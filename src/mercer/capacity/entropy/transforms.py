@@ -53,7 +53,7 @@ def translation_invariant(kernel: Any) -> Kernel:
     kernel = resolve(kernel)
     if kernel.takes.structured or not kernel.translation_invariant:
         raise ValueError(f"{kernel!r} is not a function of x - z, so {_NO_SPECTRUM}")
-    kernel._require_bound("as a function of x - z")
+    kernel.require_bound("as a function of x - z")
     return kernel
 
 

@@ -4,7 +4,7 @@ Each is a kernel with its operands as parameters, evaluated natively where they 
 prints as the expression that makes it.
 """
 
-from .exponential import Exp, exp
+from .exponential_of import Exp, exp
 from .normalized import Normalized, normalize
 from .over_feature_space import OverFeatureSpace
 from .polynomial_of import PolynomialOf, polynomial

@@ -109,7 +109,7 @@ class Convolution(Kernel):
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check_all()
         if self.is_bound:
-            return self._with()
+            return self.with_parameters()
         taken = views.images(self._map)
         if weight is not None:
             weight = np.repeat(np.asarray(weight, dtype=np.float64), taken.numbers)
@@ -118,7 +118,7 @@ class Convolution(Kernel):
             k if k is None or k.is_bound else k.bind(component, weight)
             for k, component in zip(self._components, taken.components, strict=True)
         )
-        return self._with(kernel=bound if isinstance(self.kernel, Sequence) else bound[0])
+        return self.with_parameters(kernel=bound if isinstance(self.kernel, Sequence) else bound[0])
 
     def validate(self, X: Any, against: Any = None) -> Any:
         """Return `X` as a collection of objects; `parts` knows which."""
@@ -126,7 +126,7 @@ class Convolution(Kernel):
 
     def compile(self, builder: Builder) -> None:
         """Push the dot product of counted parts, or the kernel itself, over objects taken apart."""
-        self._require_bound("on pairs of objects")
+        self.require_bound("on pairs of objects")
         with builder.through(self._map):
             if any(k is not None for k in self._components):
                 builder.python(self)
@@ -228,7 +228,7 @@ class Convolution(Kernel):
     def _components(self) -> Sequence[Kernel | None]:
         return self.kernel if isinstance(self.kernel, Sequence) else (self.kernel,)
 
-    def _parts(self) -> list[Kernel]:
+    def inner_kernels(self) -> list[Kernel]:
         return []  # the kernels on parts do not take the same objects
 
 

@@ -112,7 +112,7 @@ class Normalized(Kernel):
         return np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=diagonal > 0)
 
     @property
-    def _is_bounded(self) -> bool:
+    def has_bounded_values(self) -> bool:
         # By the inequality of Cauchy and Schwarz; norms that overflow are refused.
         return self.kernel.definiteness.is_psd
 

@@ -100,7 +100,7 @@ class OnColumns(Kernel):
         index = positions(self.columns, views.X.shape[1], names)
         chosen = None if names is None else [names[i] for i in index]
         part = views.choose(tuple(index), select(views.X, index, self.kernel.takes))
-        return self._with(kernel=self.kernel._bound(part, weight, chosen), columns=index)
+        return self.with_parameters(kernel=self.kernel._bound(part, weight, chosen), columns=index)
 
     def validate(self, X: Any, against: Any = None) -> Any:
         owner = type(self).__name__
@@ -137,12 +137,12 @@ class OnColumns(Kernel):
             raise kind(f"column {name!r}: {error}") from error
 
     def compile(self, builder: Builder) -> None:
-        self._require_bound("on pairs of vectors")
+        self.require_bound("on pairs of vectors")
         with builder.columns([int(c) for c in _listed(self.columns)]):
             self.kernel.compile(builder)
 
     def null_space(self, X: Any) -> np.ndarray:
-        self._require_bound("on its null space")
+        self.require_bound("on its null space")
         X = self.validate(X)
         return self.kernel.null_space(self._selected(X))
 
@@ -156,27 +156,31 @@ class OnColumns(Kernel):
         inner = self.kernel._gradient(A, A if X is Z else self._selected(Z))
         return {f"kernel__{name}": matrix for name, matrix in inner.items()}
 
-    def _contract(self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None) -> dict[str, Any]:
+    def contracted_gradient(
+        self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None
+    ) -> dict[str, Any]:
         A = self._selected(X)
         B = A if X is Z else self._selected(Z)
-        return nested("kernel", self.kernel._contract(A, B, W, wanted_inside(wanted, "kernel")))
+        return nested(
+            "kernel", self.kernel.contracted_gradient(A, B, W, wanted_inside(wanted, "kernel"))
+        )
 
-    def _diagonal_gradient(self, X: Any) -> dict[str, np.ndarray]:
-        return nested("kernel", self.kernel._diagonal_gradient(self._selected(X)))
+    def diagonal_gradient(self, X: Any) -> dict[str, np.ndarray]:
+        return nested("kernel", self.kernel.diagonal_gradient(self._selected(X)))
 
     def _normalized_form(self) -> Kernel | None:
         from .normalized import Normalized  # which may hold a selection of columns
 
         if not (self.kernel._has_norms and self.kernel._normalizes_without_norms):
             return None
-        return self._with(kernel=Normalized(self.kernel))
+        return self.with_parameters(kernel=Normalized(self.kernel))
 
     def _by_own_parameters(self, slopes: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         return {name.removeprefix("kernel__"): slope for name, slope in slopes.items()}
 
     def map_features(self, X: Any, vocabulary: Vocabulary) -> Any:
         """Return the features of the selected columns; see :meth:`Kernel.map_features`."""
-        self._require_bound("as explicit features")
+        self.require_bound("as explicit features")
         X = self.validate(X)
         return self.kernel.map_features(self._selected(X), vocabulary)
 

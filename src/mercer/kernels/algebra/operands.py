@@ -41,8 +41,8 @@ def diagonal_gradients(
     kernel: Kernel, X: Any, Z: Any, inner: dict[str, np.ndarray]
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """Return the derivatives of k(x, x) and k(z, z) by the names in `inner`, 0 if missing."""
-    own = kernel._diagonal_gradient(X)
-    other = own if X is Z else kernel._diagonal_gradient(Z)
+    own = kernel.diagonal_gradient(X)
+    other = own if X is Z else kernel.diagonal_gradient(Z)
     zeros = [
         {name: np.zeros(np.delete(matrix.shape, axis)) for name, matrix in inner.items()}
         for axis in (-1, -2)

@@ -48,7 +48,7 @@ class Power(Kernel):
     exponent: int = 2
 
     _binds_tighter_than = 2
-    _grows_with = ("exponent",)
+    grows_with = ("exponent",)
 
     def _check(self) -> None:
         require_kernel(self.kernel, "kernel", "Power")

@@ -187,6 +187,11 @@ class PowerSeries(Kernel):
             self.check_domain(X)
         return X
 
+    @property
+    def highest_power(self) -> int | None:
+        """The highest power that is used; None for a closed form, which has all powers."""
+        return len(self._terms()) - 1 if self._closed is None else None
+
     def series_coefficient(self, degree: int) -> float:
         """Return the coefficient a_n of the power n = `degree`."""
         if self._closed is not None:
@@ -203,7 +208,7 @@ class PowerSeries(Kernel):
         """
         if not callable(self.coefficients):
             return 0.0
-        kernel, X = self.inner._bound_to(X)
+        kernel, X = self.inner.bound_to(X)
         t = float(kernel.diag(X).max())
         if t == 0.0:
             return 0.0

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.gram.diagonal import diagonal
+from mercer.gram.kernel_diagonal import diagonal
 from mercer.gram.mapped_objects import views_of
 from mercer.gram.program import Builder
 from mercer.objects.vocabulary import Columns, Names, Vocabulary
@@ -87,26 +87,28 @@ class Product(Kernel):
         """Return the name of each factor, the factor, and the other one."""
         return ("left", self.left, self.right), ("right", self.right, self.left)
 
-    def _contract(self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None) -> dict[str, Any]:
+    def contracted_gradient(
+        self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None
+    ) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for name, part, other in self._factors():
             inside = wanted_inside(wanted, name)
             if inside is None or inside:
                 weights = W * other._values(X, Z)
-                found |= nested(name, part._contract(X, Z, weights, inside))
+                found |= nested(name, part.contracted_gradient(X, Z, weights, inside))
         return found
 
-    def _diagonal_gradient(self, X: Any) -> dict[str, np.ndarray]:
+    def diagonal_gradient(self, X: Any) -> dict[str, np.ndarray]:
         found: dict[str, np.ndarray] = {}
         for name, part, other in self._factors():
-            inner = part._diagonal_gradient(X)
+            inner = part.diagonal_gradient(X)
             if inner:
                 found |= nested(name, inner, diagonal(other, views_of(X)))
         return found
 
-    def _contract_rows(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
-        left = self.left._contract_rows(X, Z, W * self.right._values(X, Z))
-        return left + self.right._contract_rows(X, Z, W * self.left._values(X, Z))
+    def contracted_row_gradient(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
+        left = self.left.contracted_row_gradient(X, Z, W * self.right._values(X, Z))
+        return left + self.right.contracted_row_gradient(X, Z, W * self.left._values(X, Z))
 
     def _normalized_form(self) -> Kernel | None:
         from .normalized import Normalized  # which may hold a product

@@ -84,10 +84,10 @@ class Projected(Kernel):
         points = self.points
         if points is None:
             points = _simplex(views.X, weight, self.kernel.definiteness.order == 2)
-        return self._with(kernel=self.kernel._bound(views, weight, names), points=points)
+        return self.with_parameters(kernel=self.kernel._bound(views, weight, names), points=points)
 
     def compile(self, builder: Builder) -> None:
-        self._require_bound("on pairs of objects")
+        self.require_bound("on pairs of objects")
         self.kernel.compile(builder)
         projection = Projection(self.kernel, self.points)
         if self.kernel.definiteness.order == 1 and count(projection.points) == 1:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.gram.diagonal import diagonal
+from mercer.gram.kernel_diagonal import diagonal
 from mercer.gram.mapped_objects import views_of
 from mercer.gram.program import Builder
 from mercer.objects.parameters import real, show
@@ -79,19 +79,21 @@ class Scaled(Kernel):
         inner = nested("kernel", self.kernel._gradient(X, Z), float(self.scale))
         return {"scale": self.kernel._values(X, Z)} | inner
 
-    def _contract(self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None) -> dict[str, Any]:
-        inner = self.kernel._contract(X, Z, W, wanted_inside(wanted, "kernel"))
+    def contracted_gradient(
+        self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None
+    ) -> dict[str, Any]:
+        inner = self.kernel.contracted_gradient(X, Z, W, wanted_inside(wanted, "kernel"))
         found = nested("kernel", inner, float(self.scale))
         if wanted is None or "scale" in wanted:
             found["scale"] = np.einsum("ij,ij->", self.kernel._values(X, Z), W)
         return found
 
-    def _diagonal_gradient(self, X: Any) -> dict[str, np.ndarray]:
-        inner = nested("kernel", self.kernel._diagonal_gradient(X), float(self.scale))
+    def diagonal_gradient(self, X: Any) -> dict[str, np.ndarray]:
+        inner = nested("kernel", self.kernel.diagonal_gradient(X), float(self.scale))
         return {"scale": diagonal(self.kernel, views_of(X))} | inner
 
-    def _contract_rows(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
-        return float(self.scale) * self.kernel._contract_rows(X, Z, W)
+    def contracted_row_gradient(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
+        return float(self.scale) * self.kernel.contracted_row_gradient(X, Z, W)
 
     def _normalized_form(self) -> Kernel | None:
         from .normalized import Normalized  # which may hold a multiple

@@ -149,7 +149,7 @@ class TfIdf(Kernel):
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check_all()
         if self.is_bound:
-            return self._with()
+            return self.with_parameters()
         terms = self.vocabulary
         bags = views.over(self.validate(views.X)).images(self._map)
         if isinstance(bags, Bags):
@@ -165,7 +165,7 @@ class TfIdf(Kernel):
         idf[kept] = _idf(self.idf, total, containing[kept])
         if terms is not None:
             idf, terms = idf[kept], [terms[i] for i in kept]
-        return self._with(idf=idf, vocabulary=terms)
+        return self.with_parameters(idf=idf, vocabulary=terms)
 
     def _kept(self, containing: np.ndarray, fewest: float) -> np.ndarray:
         """Return the positions of the terms that enough documents contain."""
@@ -216,7 +216,7 @@ class TfIdf(Kernel):
             )
 
     def compile(self, builder: Builder) -> None:
-        self._require_bound("on documents")
+        self.require_bound("on documents")
         with builder.through(self._map):
             builder.mapped(self, "dot")
 
@@ -249,7 +249,7 @@ class TfIdf(Kernel):
 
     def feature_map(self, X: Any) -> sp.csr_array:
         """Return the weighted terms, one column for each; see :meth:`Kernel.feature_map`."""
-        self._require_bound("as explicit features")
+        self.require_bound("as explicit features")
         return self.map_objects(self.validate(X), Vocabulary())
 
     def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
@@ -269,7 +269,7 @@ class TfIdf(Kernel):
             )
             if value is not None and not isinstance(value, str)
         }
-        return super(TfIdf, self._with(**short)).__repr__()
+        return super(TfIdf, self.with_parameters(**short)).__repr__()
 
 
 def mutual_information(counts: Any, y: Any) -> np.ndarray:

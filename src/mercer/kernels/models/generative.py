@@ -14,11 +14,11 @@ from mercer.gram.mapped_objects import Views
 from mercer.objects.tables import holds_objects, is_frame
 from mercer.objects.validation import Objects, as_objects
 
-from ..algebra.over_features import OverFeatures
 from ..brief import Brief
+from ..feature_kernel import FeatureKernel
 
 
-class GenerativeKernel(OverFeatures):
+class GenerativeKernel(FeatureKernel):
     """Base of the kernels whose features come from a model of the objects.
 
     The model is a parameter. One that is fitted (or has no method `fit`) is used as it is and
@@ -46,9 +46,9 @@ class GenerativeKernel(OverFeatures):
 
     def _ready(self, views: Views, weight: np.ndarray | None) -> Self:
         if is_fitted(self.model):
-            return self._with()
+            return self.with_parameters()
         model = clone(self.model)
-        return self._with(
+        return self.with_parameters(
             model=model.fit(views.X) if weight is None else model.fit(views.X, sample_weight=weight)
         )
 
@@ -65,11 +65,11 @@ class GenerativeKernel(OverFeatures):
 
     def __repr__(self) -> str:
         one_line = Brief(" ".join(repr(self.model).split()))
-        return super(OverFeatures, self._with(model=one_line)).__repr__()
+        return super(FeatureKernel, self.with_parameters(model=one_line)).__repr__()
 
     def __sklearn_clone__(self) -> Self:
         # scikit-learn would return the model unfitted.
-        made = type(self)(**{name: _copied(getattr(self, name)) for name in self._names})
+        made = type(self)(**{name: _copied(getattr(self, name)) for name in self.parameter_names})
         return made if self._bounds is None else made.with_bounds(self._bounds)
 
 

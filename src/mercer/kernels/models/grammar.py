@@ -111,7 +111,7 @@ class Grammar(SequenceKernel):
     independence: float = parameter(default=0.1, check=probability)
     mutation: float = parameter(default=0.1, check=probability)
 
-    _may_overflow: ClassVar[bool] = False  # values are probabilities
+    may_overflow: ClassVar[bool] = False  # values are probabilities
     definiteness = PSD  # given what they share, the sequences are independent and alike
 
     def _check(self) -> None:

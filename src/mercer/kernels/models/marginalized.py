@@ -74,7 +74,7 @@ class Marginalized(GenerativeKernel):
         truth(self.average, "average")
 
     def features(self, X: Any) -> Any:
-        """Return the expected counts, one row for each object; see `OverFeatures.features`."""
+        """Return the expected counts, one row for each object; see `FeatureKernel.features`."""
         counts = sp.csr_array(self.model.expected_counts(X, order=self.order))
         if not self.average:
             return counts

@@ -122,7 +122,7 @@ class PairHMM(ScaledGradient, AlphabetKernel):
         return known_letters(X, alphabet, "PairHMM", "give an alphabet with all letters")
 
     def native_form(self, logarithms: bool = False) -> tuple[Any, ...]:
-        self._require_bound("on pairs of sequences")
+        self.require_bound("on pairs of sequences")
         pairs, letters = self.probabilities()
         stop = (1.0 - float(self.gap)) ** 2
         weight = (1.0 - float(self.end)) * stop * pairs

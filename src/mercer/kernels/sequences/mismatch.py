@@ -87,7 +87,7 @@ class Mismatch(AlphabetKernel):
             )
 
     def compile(self, builder: Builder) -> None:
-        self._require_bound("on pairs of sequences")
+        self.require_bound("on pairs of sequences")
         alphabet: Any = self.alphabet
         builder.const(0.0)
         for gaps, weight in enumerate(self.gap_weights()):
@@ -101,7 +101,7 @@ class Mismatch(AlphabetKernel):
 
         There are q^k words over q letters; more than a million raise ValueError.
         """
-        self._require_bound("as explicit features")
+        self.require_bound("as explicit features")
         alphabet, k = self.alphabet or (), int(self.k)
         if len(alphabet) ** k > MOST_WORDS:
             raise ValueError(
@@ -121,7 +121,7 @@ class Mismatch(AlphabetKernel):
 
         One number for each d = 0, 1, ..., min(2 m, k).
         """
-        self._require_bound("as numbers of neighbours")
+        self.require_bound("as numbers of neighbours")
         k, m, q = int(self.k), int(self.m), len(self.alphabet or ())
         numbers = []
         for d in range(min(2 * m, k) + 1):

@@ -63,7 +63,7 @@ class SequenceKernel(Kernel):
     """
 
     _objects = SEQUENCES
-    _may_overflow: ClassVar[bool] = True  # whether k(x, x) may be too large for a number
+    may_overflow: ClassVar[bool] = True  # whether k(x, x) may be too large for a number
 
     def validate(self, X: Any, against: Any = None) -> list:
         return as_sequences(X, type(self).__name__)
@@ -107,11 +107,11 @@ class AlphabetKernel(SequenceKernel):
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check_all()
         if self.is_bound:
-            return self._with()
+            return self.with_parameters()
         X = views.X
         if weight is not None:
             X = [x for x, w in zip(X, weight, strict=True) if w > 0]
-        return self._with(alphabet=alphabet_of(X) or [""])
+        return self.with_parameters(alphabet=alphabet_of(X) or [""])
 
 
 def as_sequences(X: Any, owner: str) -> list:

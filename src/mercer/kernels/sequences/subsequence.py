@@ -77,7 +77,7 @@ class Subsequence(ScaledGradient, SequenceKernel):
     decay: float = parameter(default=0.5, check=positive)
     weights: Sequence[float] | None = None
 
-    _grows_with = ("decay",)
+    grows_with = ("decay",)
     definiteness = PSD  # a dot product
     # with long sequences or a small decay, values leave the range of numbers
     normalized_by_logarithms = True

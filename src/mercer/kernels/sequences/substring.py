@@ -61,7 +61,7 @@ class Substring(ScaledGradient, SequenceKernel):
     min_length: int = parameter(default=1, check=integer_from(1))
     max_length: int | None = None
 
-    _grows_with = ("decay",)
+    grows_with = ("decay",)
     definiteness = PSD  # the empty sequence has no features
     # with long sequences or a small decay, values leave the range of numbers
     normalized_by_logarithms = True

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.objects.parameters import EstimatorParameters, integer, integer_from, parameter
 from mercer.objects.validation import Objects, as_items, validated
 
-from ..algebra.over_features import OverFeatures
+from ..feature_kernel import FeatureKernel
 
 INCOMPLETE = ("repeat", "drop")
 
@@ -125,7 +125,7 @@ class DelayEmbedding(TransformerMixin, EstimatorParameters, BaseEstimator):
             raise ValueError(f"incomplete must be 'repeat' or 'drop'; got {self.incomplete!r}.")
 
 
-class Delayed(OverFeatures):
+class Delayed(FeatureKernel):
     r"""A kernel on time series that looks at their last values.
 
     .. math:: k(x, z) = k_0(\phi(x), \phi(z)), \quad
@@ -179,7 +179,7 @@ class Delayed(OverFeatures):
         return series
 
     def features(self, X: Any) -> np.ndarray:
-        """Return the last delay vector of every series; see `OverFeatures.features`."""
+        """Return the last delay vector of every series; see `FeatureKernel.features`."""
         lags = np.arange(self.dimension) * self.delay
         series = self.validate(X)  # the column of a table comes as it is
         return np.array([x[np.maximum(len(x) - 1 - lags, 0)].ravel() for x in series])

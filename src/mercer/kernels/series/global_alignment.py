@@ -115,7 +115,7 @@ class GlobalAlignment(ScaledGradient):
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check_all()
         if self.is_bound:
-            return self._with()
+            return self.with_parameters()
         X = as_series(views.X, type(self).__name__)
         w = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=np.float64)
         lengths = np.array([len(x) for x in X], dtype=np.float64)
@@ -123,17 +123,17 @@ class GlobalAlignment(ScaledGradient):
         share = np.repeat(w, [len(x) for x in X])
         total = share.sum()
         if total == 0:
-            return self._with(gamma=1.0)
+            return self.with_parameters(gamma=1.0)
         mean = share @ points / total
         distance = 2.0 * float(share @ ((points - mean) ** 2).sum(axis=1)) / total
         sigma2 = distance * float(w @ lengths) / float(w.sum())
-        return self._with(gamma=1.0 / (2.0 * sigma2) if sigma2 > 0 else 1.0)
+        return self.with_parameters(gamma=1.0 / (2.0 * sigma2) if sigma2 > 0 else 1.0)
 
     def validate(self, X: Any, against: Any = None) -> list[np.ndarray]:
         return as_series(X, type(self).__name__)
 
     def compile(self, builder: Builder) -> None:
-        self._require_bound("on pairs of series")
+        self.require_bound("on pairs of series")
         builder.sequence(self)
 
     def encode(self, X: list, vocabulary: Vocabulary) -> Points:
@@ -148,7 +148,7 @@ class GlobalAlignment(ScaledGradient):
 
     def native_form(self, logarithms: bool = False) -> tuple[Any, ...]:
         """Return the native evaluator; see :meth:`SequenceKernel.native_form`."""
-        self._require_bound("on pairs of series")
+        self.require_bound("on pairs of series")
         return ("global_alignment", float(self.gamma), 0 if self.band is None else int(self.band))
 
     def _named(self, slopes: np.ndarray) -> dict[str, np.ndarray]:

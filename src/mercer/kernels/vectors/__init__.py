@@ -15,10 +15,10 @@ from .histogram import AdditiveChiSquare, ChiSquare, HistogramIntersection
 from .laplacian import Laplacian
 from .linear import Linear
 from .matern import Matern
-from .monomials import taylor_inner_product
+from .monomial_features import taylor_inner_product
 from .multiquadric import InverseMultiquadric, Multiquadric
 from .negative_distance import LogDistance, NegativeDistance
-from .periodic import PeriodicGaussian
+from .periodic_gaussian import PeriodicGaussian
 from .periodized import Periodized
 from .poly import Polynomial
 from .radial_bspline import RadialBSpline

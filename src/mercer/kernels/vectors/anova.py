@@ -9,8 +9,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer.gram import coordinates
-from mercer.gram.coordinates import MAX_ORDER, Coordinates, combined
+from mercer.gram import coordinate_statistics
+from mercer.gram.coordinate_statistics import MAX_ORDER, Coordinates, combined
 from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.objects.parameters import integer, show
@@ -70,7 +70,7 @@ class ANOVA(VectorKernel):
     order: int = 2
     base: Kernel | None = None
 
-    _grows_with = ("order",)
+    grows_with = ("order",)
 
     def _check(self) -> None:
         if integer(self.order, "order", minimum=1) > MAX_ORDER:
@@ -107,7 +107,7 @@ class ANOVA(VectorKernel):
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check_all()
         base = None if self.base is None else self.base._bound(views, weight, names)
-        return self._with(base=base)
+        return self.with_parameters(base=base)
 
     _is_restricted = True
 
@@ -121,7 +121,7 @@ class ANOVA(VectorKernel):
         self.kernel.check_domain(X)
 
     def compile(self, builder: Builder) -> None:
-        self._require_bound("on pairs of vectors")
+        self.require_bound("on pairs of vectors")
         function = function_of(self.kernel)
         if function is None:
             builder.python(self)
@@ -138,7 +138,7 @@ class ANOVA(VectorKernel):
         With the base Linear() they are the products of D different columns, in the order of the
         columns. Other bases need a feature map. More than a million raise ValueError.
         """
-        self._require_bound("as explicit features")
+        self.require_bound("as explicit features")
         X = self.validate(X)
         self.check_domain(X)
         X = dense(X)
@@ -192,7 +192,7 @@ def function_of(kernel: Kernel) -> Coordinates | None:
     if type(kernel) is Laplacian:
         return Coordinates("laplacian", kernel._width())
     if type(kernel) is FourierSeries:
-        return coordinates.cosines(kernel.coefficients, float(kernel.period))
+        return coordinate_statistics.cosines(kernel.coefficients, float(kernel.period))
     if type(kernel) is HistogramIntersection:
         return Coordinates("minimum")
     return Coordinates("product") if type(kernel) is Linear else None

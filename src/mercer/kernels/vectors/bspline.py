@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mercer.gram.coordinates import Coordinates, bspline
+from mercer.gram.coordinate_statistics import Coordinates, bspline
 from mercer.numerics import fourier_transforms
 from mercer.numerics.random_frequencies import sine_quotients
 from mercer.objects.parameters import integer, positive, show

@@ -30,7 +30,7 @@ from mercer.objects.validation import VECTORS, count
 
 from ..base import Wanted
 from ..stated_spectrum import DrawsFrequencies
-from .statistics import squared_distances
+from .pair_statistics import squared_distances
 from .vector import VectorKernel, require_columns
 
 
@@ -92,7 +92,7 @@ class ColumnWidths(DrawsFrequencies, VectorKernel):
     @property
     def _common_width(self) -> float:
         """The width that all columns share; 1 where they are scaled by widths of their own."""
-        self._require_bound("on pairs of vectors")
+        self.require_bound("on pairs of vectors")
         value = getattr(self, self._width_name)
         return 1.0 if is_per_column(value) else float(value)
 
@@ -132,14 +132,14 @@ class ColumnWidths(DrawsFrequencies, VectorKernel):
         if widths is None:
             return super()._bound(views, weight, names)
         self._check_all()
-        return self._with(**{self._width_name: widths.tolist()})
+        return self.with_parameters(**{self._width_name: widths.tolist()})
 
     def sample_spectrum(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
         """Draw frequencies w with k(x, z) = E cos(w . (x - z)); see the base class."""
         widths = self._widths
         if widths is None:
             return super().sample_spectrum(n, d, rng)
-        unit = self._with(**{self._width_name: 1.0})
+        unit = self.with_parameters(**{self._width_name: 1.0})
         return unit._frequencies(n, d, rng) * self._column_factors(widths)
 
     def _column_factors(self, widths: Array) -> Array:
@@ -193,14 +193,14 @@ class ColumnWidths(DrawsFrequencies, VectorKernel):
             ]
         )
 
-    def _diagonal_gradient(self, X: Any) -> dict[str, Array]:
+    def diagonal_gradient(self, X: Any) -> dict[str, Array]:
         widths, n = self._widths, count(X)  # k(x, x) = 1 for all widths
         of_width = np.zeros(n if widths is None else (len(widths), n))
         others = self._other_slopes(np.zeros((1, 1))).items()
         found = {name: np.broadcast_to(slope[0], (n,)) for name, slope in others}
         return found | {self._width_name: of_width}
 
-    def _contract_rows(self, X: Any, Z: Any, W: Array) -> Array:
+    def contracted_row_gradient(self, X: Any, Z: Any, W: Array) -> Array:
         widths, p = self._widths, self._width_power
         weights = self._common_width**p if widths is None else widths**p
         H = W * self._slope(self._squares(X, Z))
@@ -209,13 +209,15 @@ class ColumnWidths(DrawsFrequencies, VectorKernel):
         differences = H.sum(axis=1)[:, None] * (A - middle) - product(H, B - middle)
         return 2.0 * weights * differences
 
-    def _contract(self, X: Any, Z: Any, W: Array, wanted: Wanted = None) -> dict[str, Any]:
+    def contracted_gradient(
+        self, X: Any, Z: Any, W: Array, wanted: Wanted = None
+    ) -> dict[str, Any]:
         widths = self._widths
         if wanted is None:
-            wanted = frozenset(self._names)
+            wanted = frozenset(self.parameter_names)
         plain = sp.issparse(X) if widths is not None else self._common_width == 0
         if not wanted or plain:
-            return super()._contract(X, Z, W, wanted)
+            return super().contracted_gradient(X, Z, W, wanted)
         found: dict[str, Any] = {}
         H = self._weighted_slope(X, Z, W) if wanted == {self._width_name} else None
         if H is None:

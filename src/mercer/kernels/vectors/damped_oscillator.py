@@ -14,7 +14,7 @@ from mercer.objects.parameters import parameter, positive_with_square
 from ..definiteness import PD
 from ..regularisation import DAMPED_OSCILLATOR
 from ..stated_spectrum import DrawsFrequencies, stated_transform
-from .statistics import squared_distances
+from .pair_statistics import squared_distances
 from .vector import RadialKernel
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.gram.coordinates import Coordinates, cosines
+from mercer.gram.coordinate_statistics import Coordinates, cosines
 from mercer.numerics.random_frequencies import from_series
 from mercer.objects.parameters import integer_from, parameter
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer.gram.coordinates import power
+from mercer.gram.coordinate_statistics import power
 from mercer.gram.program import Builder
 from mercer.numerics.random_frequencies import stable
 from mercer.objects.parameters import is_number, positive, show

@@ -19,7 +19,7 @@ from mercer.objects.validation import VECTORS, count
 from ..base import Wanted
 from ..definiteness import PSD
 from ..stated_spectrum import DrawsFrequencies, stated_series
-from .statistics import squared_distances
+from .pair_statistics import squared_distances
 from .vector import VectorKernel
 
 _NEGLIGIBLE = 1e-17  # coefficients below this share of the sum are left out
@@ -124,12 +124,14 @@ class ExpSineSquared(DrawsFrequencies, VectorKernel):
     def _circles(self) -> OnCircles:
         return OnCircles(float(self.period))
 
-    def _diagonal_gradient(self, X: Any) -> dict[str, np.ndarray]:
-        return {name: np.zeros(count(X)) for name in self._names}  # k(x, x) = 1
+    def diagonal_gradient(self, X: Any) -> dict[str, np.ndarray]:
+        return {name: np.zeros(count(X)) for name in self.parameter_names}  # k(x, x) = 1
 
-    def _contract(self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None) -> dict[str, Any]:
+    def contracted_gradient(
+        self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None
+    ) -> dict[str, Any]:
         if wanted is None:
-            wanted = frozenset(self._names)
+            wanted = frozenset(self.parameter_names)
         if not wanted:
             return {}
         width, period, d = float(self.length_scale), float(self.period), X.shape[1]
@@ -156,7 +158,7 @@ class ExpSineSquared(DrawsFrequencies, VectorKernel):
             found["period"] = total * (2 * pi / (width * period) ** 2)
         return found
 
-    def _contract_rows(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
+    def contracted_row_gradient(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
         d, H, U = X.shape[1], W * self._values(X, Z), self._circles(X)
         HV = product(H, self._circles(Z))
         turned = U[:, d:] * HV[:, :d] - U[:, :d] * HV[:, d:]

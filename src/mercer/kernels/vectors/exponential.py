@@ -13,7 +13,7 @@ from mercer.numerics import fourier_transforms
 from ..regularisation import EXPONENTIAL
 from ..stated_spectrum import stated_transform
 from .column_widths import ColumnWidths
-from .statistics import squared_distances
+from .pair_statistics import squared_distances
 from .vector import GammaKernel
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from mercer.gram.program import Builder
 
+from .pair_statistics import dots
 from .rbf import RBF
-from .statistics import dots
 from .vector import GammaKernel
 
 
@@ -44,7 +44,7 @@ class ExponentialDot(GammaKernel):
 
     gamma: float | str = "scale"
 
-    _grows_with = ("gamma",)
+    grows_with = ("gamma",)
 
     def compile(self, builder: Builder) -> None:
         builder.leaf("dot")

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer.gram.coordinates import cosines
+from mercer.gram.coordinate_statistics import cosines
 from mercer.gram.program import Builder
 from mercer.numerics.random_frequencies import from_series
 from mercer.objects.parameters import integer, nonnegative_coefficients, positive

@@ -107,7 +107,7 @@ class FromSpectrum(DrawsFrequencies, RadialKernel):
                 f"alone is {sides.max():g}; beyond it the kernel is cut off and not positive "
                 "definite. Use a larger reach, or None."
             )
-        bound = self._with(dimension=dimension, reach=reach or 1.0)
+        bound = self.with_parameters(dimension=dimension, reach=reach or 1.0)
         bound._table()  # refuses a density that is not integrable or not positive
         return bound
 
@@ -120,7 +120,7 @@ class FromSpectrum(DrawsFrequencies, RadialKernel):
             require_columns(X, self.dimension, "the spectrum of FromSpectrum")
 
     def compile(self, builder: Builder) -> None:
-        self._require_bound("on pairs of vectors")
+        self.require_bound("on pairs of vectors")
         builder.leaf("sqdist")
         builder.table(self._table())
 
@@ -128,7 +128,7 @@ class FromSpectrum(DrawsFrequencies, RadialKernel):
         return {}
 
     def _frequencies(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
-        self._require_bound("in the frequency domain")
+        self.require_bound("in the frequency domain")
         cutoff = None if self.cutoff is None else float(self.cutoff)
         return from_radial_density(
             self._spectrum, 1.0 / float(self.reach or 1.0), cutoff, n, d, rng

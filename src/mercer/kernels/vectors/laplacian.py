@@ -15,7 +15,7 @@ from ..base import Wanted
 from ..regularisation import LAPLACIAN
 from ..stated_spectrum import stated_transform
 from .column_widths import ColumnWidths
-from .statistics import l1_distances
+from .pair_statistics import l1_distances
 from .vector import GammaKernel, VectorKernel
 
 
@@ -74,15 +74,17 @@ class Laplacian(ColumnWidths, GammaKernel):
             return {"gamma": -l1_distances(X, Z) * values}
         return {"gamma": np.stack([-values * _differences(X, Z, j) for j in range(len(widths))])}
 
-    def _contract(self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None) -> dict[str, Any]:
+    def contracted_gradient(
+        self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None
+    ) -> dict[str, Any]:
         widths = self._widths
         if widths is None:
-            return VectorKernel._contract(self, X, Z, W, wanted)
+            return VectorKernel.contracted_gradient(self, X, Z, W, wanted)
         H = -W * self._values(X, Z)
         sums = [np.einsum("ij,ij->", H, _differences(X, Z, j)) for j in range(len(widths))]
         return {"gamma": np.array(sums)}
 
-    def _contract_rows(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
+    def contracted_row_gradient(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
         widths = self._widths
         H = -W * self._values(X, Z)
         sums = [

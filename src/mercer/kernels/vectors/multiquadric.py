@@ -14,7 +14,7 @@ from mercer.objects.parameters import parameter, positive_with_square, with_squa
 from ..definiteness import CPD, PD
 from ..regularisation import INVERSE_MULTIQUADRIC, MULTIQUADRIC, NEGATIVE_DISTANCE, Regularisation
 from ..stated_spectrum import DrawsFrequencies, stated_transform
-from .statistics import squared_distances
+from .pair_statistics import squared_distances
 from .vector import RadialKernel
 
 

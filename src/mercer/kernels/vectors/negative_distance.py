@@ -18,7 +18,7 @@ from ..regularisation import (
     SQUARED_DISTANCE,
     Regularisation,
 )
-from .statistics import squared_distances
+from .pair_statistics import squared_distances
 from .vector import RadialKernel
 
 
@@ -60,7 +60,7 @@ class NegativeDistance(RadialKernel):
 
     power: float = parameter(default=1.0, check=check_power)
 
-    _grows_with = ("power",)
+    grows_with = ("power",)
     definiteness = CPD  # -t^(p/2) is completely monotonic of order 1
 
     @property

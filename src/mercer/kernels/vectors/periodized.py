@@ -94,8 +94,8 @@ class Periodized(DrawsFrequencies, VectorKernel):
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check_all()
         kernel = self.kernel._bound(views, weight, names)
-        bound = self._with(kernel=kernel, dimension=self.dimension or views.X.shape[1])
-        bound._shifts()  # refuses a kernel that does not fall off
+        bound = self.with_parameters(kernel=kernel, dimension=self.dimension or views.X.shape[1])
+        bound.shifts()  # refuses a kernel that does not fall off
         return bound
 
     _is_restricted = True
@@ -127,7 +127,7 @@ class Periodized(DrawsFrequencies, VectorKernel):
             a_0, a_1, ...; see :func:`mercer.inspection.fourier_coefficients`.
         """
         integer(n_terms, "n_terms", minimum=1)
-        self._require_bound("in the frequency domain")
+        self.require_bound("in the frequency domain")
         if self.dimension != 1:
             raise ValueError(
                 f"{self!r} is a kernel on {self.dimension} columns, and its series is one of waves "
@@ -138,7 +138,7 @@ class Periodized(DrawsFrequencies, VectorKernel):
         return np.where(np.arange(n_terms) == 0, 1.0, 2.0) * sqrt(2 * pi) / period * a
 
     def compile(self, builder: Builder) -> None:
-        self._require_bound("on pairs of vectors")
+        self.require_bound("on pairs of vectors")
         # The cached table is that of a copy, which stays as it is when parameters are set.
         table = _profile(deepcopy(self)) if self.dimension == 1 else None
         if table is None:
@@ -193,7 +193,7 @@ class Periodized(DrawsFrequencies, VectorKernel):
     def _wrapped(self, A: Any, B: Any, function: Any) -> dict[str, np.ndarray]:
         """Return functions of x - z + T n and the period n, summed over n for all pairs."""
         A, B = dense(A), dense(B)
-        period, shifts = float(self.period), self._shifts()
+        period, shifts = float(self.period), self.shifts()
         sums: dict[str, list[np.ndarray]] = {}
         rows = max(1, _PAIRS // len(B))
         for i in range(0, len(A), rows):
@@ -211,7 +211,7 @@ class Periodized(DrawsFrequencies, VectorKernel):
                 sums.setdefault(name, []).append(values.reshape(shape))
         return {name: np.concatenate(parts, axis=-2) for name, parts in sums.items()}
 
-    def _shifts(self) -> np.ndarray:
+    def shifts(self) -> np.ndarray:
         """Return one of every pair of opposite shifts that counts, in periods, nearest first."""
         d, n = int(self.dimension or 1), self._periods()
         if (2 * n + 1) ** d > _MOST_SHIFTS:

@@ -16,9 +16,9 @@ from mercer.objects.vocabulary import Columns, Names, Vocabulary
 from ..base import Kernel
 from ..definiteness import CPD, INDEFINITE, PSD, Definiteness
 from ..regularisation import POLYNOMIAL
-from .monomials import monomial_names, monomials
+from .monomial_features import monomial_names, monomials
+from .pair_statistics import dots
 from .scale import warn_of_scale
-from .statistics import dots
 from .vector import GammaKernel
 
 
@@ -54,7 +54,7 @@ class Polynomial(GammaKernel):
     array([[625.]])
     """
 
-    _grows_with = ("degree", "gamma")
+    grows_with = ("degree", "gamma")
 
     regularisation = POLYNOMIAL
 
@@ -126,7 +126,7 @@ class Polynomial(GammaKernel):
     def _normalized_base(self) -> Kernel:
         from ..algebra.normalized import Normalized  # which is made of kernels on vectors too
 
-        return Normalized(self._with(degree=1))
+        return Normalized(self.with_parameters(degree=1))
 
     def feature_map(self, X: Any, ordered: bool = False) -> np.ndarray:
         """Return the monomials whose dot product is the kernel, by rising degree.
@@ -137,8 +137,8 @@ class Polynomial(GammaKernel):
         degree k, as they arise from multiplying out) instead of each distinct monomial once with
         its multinomial weight.
         """
-        self._check_changes()
-        self._require_bound("as explicit features")
+        self.check_changes()
+        self.require_bound("as explicit features")
         if self.coef0 < 0:
             raise ValueError(
                 "a polynomial kernel with coef0 < 0 is no dot product of real features; use "

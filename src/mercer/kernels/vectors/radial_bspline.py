@@ -23,7 +23,7 @@ from ..definiteness import PD
 from ..regularisation import RADIAL_B_SPLINE
 from ..stated_spectrum import DrawsFrequencies, stated_transform
 from .compact import CompactKernel
-from .statistics import squared_distances
+from .pair_statistics import squared_distances
 from .vector import RadialKernel, require_columns
 
 _DEGREE = 48  # of the series between two knots
@@ -90,7 +90,7 @@ class RadialBSpline(DrawsFrequencies, RadialKernel, CompactKernel):
 
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check_all()
-        return self._with(dimension=self.dimension or views.X.shape[1])
+        return self.with_parameters(dimension=self.dimension or views.X.shape[1])
 
     _is_restricted = True
     _from_data = ("dimension",)
@@ -101,7 +101,7 @@ class RadialBSpline(DrawsFrequencies, RadialKernel, CompactKernel):
             require_columns(X, self.dimension, "the dimension of RadialBSpline")
 
     def compile(self, builder: Builder) -> None:
-        self._require_bound("on pairs of vectors")
+        self.require_bound("on pairs of vectors")
         builder.leaf("sqdist")
         builder.sqrt()
         builder.affine(-1.0 / float(self.scale), self.order + 1.0)

@@ -16,7 +16,7 @@ from mercer.objects.parameters import integer, real
 from ..regularisation import GAUSSIAN
 from ..stated_spectrum import stated_transform
 from .column_widths import ColumnWidths
-from .statistics import squared_distances
+from .pair_statistics import squared_distances
 from .vector import GammaKernel
 
 
@@ -103,7 +103,7 @@ class RBF(ColumnWidths, GammaKernel):
         From exp(-g (x - z)^2) = exp(-g x^2) exp(-g z^2) sum_k (2 g x z)^k / k!, feature k is exp(-g
         x^2) sqrt((2 g)^k / k!) x^k. Their dot products rise to the kernel with `n_terms`.
         """
-        self._require_bound("as explicit features")
+        self.require_bound("as explicit features")
         gamma = self._one_width("its features")
         integer(n_terms, "n_terms", minimum=1)
         x = np.asarray(x, dtype=np.float64)

@@ -10,7 +10,7 @@ from mercer.gram.program import Builder
 from mercer.objects.parameters import parameter, real
 
 from ..definiteness import CPD, INDEFINITE, PSD, Definiteness
-from .statistics import dots
+from .pair_statistics import dots
 from .vector import GammaKernel
 
 

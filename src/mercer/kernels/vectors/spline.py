@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mercer.gram.coordinates import Coordinates
+from mercer.gram.coordinate_statistics import Coordinates
 
 from ..definiteness import PD
 from ..regularisation import SPLINE

@@ -13,8 +13,8 @@ from mercer.objects.rows import dense
 from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..definiteness import PSD
-from .monomials import monomial_names, monomials
-from .statistics import dots
+from .monomial_features import monomial_names, monomials
+from .pair_statistics import dots
 from .vector import GammaKernel
 
 
@@ -47,7 +47,7 @@ class SumOfPowers(GammaKernel):
     array([[133.]])
     """
 
-    _grows_with = ("degree", "gamma")
+    grows_with = ("degree", "gamma")
     definiteness = PSD  # no coefficient is negative
 
     def __init__(self, degree: int = 2, gamma: float | str = 1.0) -> None:
@@ -81,7 +81,7 @@ class SumOfPowers(GammaKernel):
         `ordered`: list every ordered product x_i x_j ... instead of each distinct monomial once
         with its multinomial weight.
         """
-        self._require_bound("as explicit features")
+        self.require_bound("as explicit features")
         X = dense(self.validate(X))
         root = sqrt(self._width())
         return np.hstack([root**m * monomials(X, m, ordered) for m in range(self.degree + 1)])

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from mercer.gram.coordinates import Coordinates
+from mercer.gram.coordinate_statistics import Coordinates
 from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.objects.rows import dense_column
@@ -80,11 +80,11 @@ class GammaKernel(VectorKernel):
 
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check_all()
-        return self._with(gamma=width.resolve_gamma(self.gamma, views.X, weight))
+        return self.with_parameters(gamma=width.resolve_gamma(self.gamma, views.X, weight))
 
     def _width(self) -> float:
         """Return `gamma` as a number, which it is once the kernel is bound."""
-        self._require_bound("on pairs of vectors")
+        self.require_bound("on pairs of vectors")
         return float(self.gamma)
 
     def _has_positive_gamma(self) -> bool:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from mercer.gram import Gram, Prepared
 from mercer.gram.contraction import contracted
-from mercer.gram.diagonal import diagonal
+from mercer.gram.kernel_diagonal import diagonal
 from mercer.gram.mapped_objects import views_of
 from mercer.kernels import Kernel, Precomputed
 from mercer.kernels.algebra import Product, Scaled, Sum
@@ -164,15 +164,15 @@ class Values:
 
     def pair_sums(self, X: Any, Z: Any, W: Array, wanted: frozenset[str]) -> dict[str, Any]:
         """Return sum_ij W_ij dk(x_i, z_j) / dtheta by the names of parameters, without noise."""
-        sums = self.latent._contract(X, Z, W, wanted - self._levels)
+        sums = self.latent.contracted_gradient(X, Z, W, wanted - self._levels)
         return sums | dict.fromkeys(self._levels & wanted, 0.0)
 
     def diagonal_sums(self, X: Any, latent: Array, noise: Array) -> dict[str, Any]:
         """Return the sums over the diagonal, with weights for its latent part and its noise."""
         if not self._levels:
-            return _weighted(self.latent._diagonal_gradient(X), latent)
-        whole = _weighted(self.kernel._diagonal_gradient(X), noise)
-        part = _weighted(self.latent._diagonal_gradient(X), latent - noise)
+            return _weighted(self.latent.diagonal_gradient(X), latent)
+        whole = _weighted(self.kernel.diagonal_gradient(X), noise)
+        part = _weighted(self.latent.diagonal_gradient(X), latent - noise)
         return {n: v if n in self._levels else v + part[n] for n, v in whole.items()}
 
     def matrix(self, X: Any, noise: bool) -> Array:
@@ -267,7 +267,7 @@ class MercerCovariance(Values):
 
     def contract_rows(self, X: Array, Z: Array, W: Array) -> Array:
         """Return sum_j W_ij dk(x_i, z_j) / dx_i."""
-        return self.latent._contract_rows(X, Z, W)
+        return self.latent.contracted_row_gradient(X, Z, W)
 
     def _by_logarithm(self, sums: dict[str, Any], of_noise: float) -> Array:
         """Return derivatives by the names of parameters as those by theta."""
@@ -406,7 +406,7 @@ class SklearnCovariance:
 
     def contract_rows(self, X: Array, Z: Array, W: Array) -> Array:
         """Return sum_j W_ij dk(x_i, z_j) / dx_i."""
-        return self.require_counterpart().latent._contract_rows(X, Z, W)
+        return self.require_counterpart().latent.contracted_row_gradient(X, Z, W)
 
     def _by_logarithm(self, sums: dict[str, Any]) -> Array:
         """Return derivatives by the parameters of the counterpart as those by theta."""

@@ -267,7 +267,7 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
             kernel = self._own_sklearn_kernel(fixed=True)
             covariance: Covariance = SklearnCovariance(kernel, np.shape(X)[-1])
         else:
-            kernel, X = self._resolved_kernel()._bound_to(X)
+            kernel, X = self._resolved_kernel().bound_to(X)
             covariance = MercerCovariance(kernel, [], self._prior_noise())
         m = 1 if self.n_targets is None else self.n_targets
         mean = np.zeros((count(X), m))

@@ -182,7 +182,7 @@ class _MultipleKernels(_WithMachine[Machine]):
         door._check_parameters()
         data, _ = door._enter(X, y, sample_weight)
         door._pose(data.y, data.weight, data.n, fitting=True)  # refuses a single class
-        kernels = [k._bound_to_valid(data.views, data.weight, data.names) for k in kernels]
+        kernels = [k.bound_to_valid(data.views, data.weight, data.names) for k in kernels]
         if self.kernels is None:
             width = float(kernels[0].gamma)  # type: ignore[attr-defined]
             kernels = [RBF(factor * width) for factor in _FACTORS]

@@ -599,4 +599,4 @@ def assumption(kernel: Kernel, known: Definiteness | None = None) -> str | None:
 
 
 def _has_user_code(kernel: Kernel) -> bool:
-    return isinstance(kernel, FromFunction) or any(map(_has_user_code, kernel._parts()))
+    return isinstance(kernel, FromFunction) or any(map(_has_user_code, kernel.inner_kernels()))

@@ -20,7 +20,7 @@ from mercer.objects.parameters import real
 
 from .entry_errors import EntryErrors
 from .matrix_source import KernelValues
-from .pairs import scan_pairs
+from .pair_conditions import scan_pairs
 from .verdict import Verdict
 from .witness import Witness, prove
 

@@ -69,7 +69,7 @@ def fourier_transform(
     """
     require_choice(method, "method", METHODS)
     _require_vectors(kernel, "fourier_transform(kernel, omega)")
-    kernel._require_bound("in the frequency domain")
+    kernel.require_bound("in the frequency domain")
     w = as_frequencies(omega, dimension)
     concentrated = point_masses(kernel)
     if concentrated is not None:
@@ -236,7 +236,7 @@ def _concentrated(kernel: Kernel) -> str | None:
             f"{kernel!r} does not depend on the other columns, so its spectrum lies in a plane and "
             "has no density; ask about the kernel on its own columns."
         )
-    reasons = [point_masses(part) for part in kernel._parts()]
+    reasons = [point_masses(part) for part in kernel.inner_kernels()]
     if isinstance(kernel, Product) and None in reasons:
         return None  # the convolution with a density is one
     return next((reason for reason in reasons if reason is not None), None)

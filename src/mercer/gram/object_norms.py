@@ -8,7 +8,7 @@ import numpy as np
 
 from mercer.objects.vocabulary import Vocabulary
 
-from .diagonal import check_nonnegative, diagonal
+from .kernel_diagonal import check_nonnegative, diagonal
 from .mapped_objects import Views
 from .overflow import advice
 from .program import Leaf, Scalars
@@ -31,7 +31,7 @@ def sequence_norms(leaf: Leaf, sequences: Any, views: Views) -> np.ndarray | Non
     stays has them, agree with none here, yet do so in k(x, x).
     """
     kernel: Any = leaf.kernel
-    if not (kernel.normalized_by_logarithms or kernel._may_overflow):
+    if not (kernel.normalized_by_logarithms or kernel.may_overflow):
         return None
     if sequences.has_unknown:
         sequences = kernel.encode(views.of(leaf, kernel.takes), Vocabulary())

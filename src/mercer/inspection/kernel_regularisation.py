@@ -7,8 +7,8 @@ from typing import Any
 from mercer.kernels import Kernel
 from mercer.kernels.regularisation import CONDITIONAL, GENERIC, PERIODIC, Regularisation
 
-from .periodic import stated_coefficients
-from .spectra import closed_form, point_masses, require_kernel, terms
+from .fourier_spectra import closed_form, point_masses, require_kernel, terms
+from .periodic_spectra import stated_coefficients
 
 
 def regularisation(kernel: Kernel) -> Regularisation:

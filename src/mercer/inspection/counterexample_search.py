@@ -10,8 +10,8 @@ import numpy as np
 from mercer.kernels import Kernel
 from mercer.objects.validation import count, take
 
-from .definiteness import check
-from .descent import descend, scaled_extreme, swap
+from .definiteness_check import check
+from .eigenvalue_descent import descend, scaled_extreme, swap
 from .entry_errors import ULPS, EntryErrors
 from .matrix_source import KernelValues
 from .samplers import Box, Sampler

@@ -11,8 +11,8 @@ import numpy as np
 from mercer.kernels import Kernel
 from mercer.numerics.frequencies import as_frequencies
 
-from .periodic import stated_coefficients
-from .spectra import fourier_transform
+from .fourier_spectra import fourier_transform
+from .periodic_spectra import stated_coefficients
 
 _SAME = 1e-9  # of a frequency: differences below are rounding
 _MOST = 1 << 16  # waves among which the lowest is looked for
@@ -33,7 +33,7 @@ def waves(kernel: Kernel, highest: float) -> Waves | None:
     series = stated_coefficients(kernel)
     if series is None:
         return None
-    kernel._require_bound("in the frequency domain")
+    kernel.require_bound("in the frequency domain")
     count = 2 + int(highest * series.period / (2 * pi) * (1 + _SAME))
     weights = _halved(series.coefficients(count))
     while not weights.any():  # the lowest wave may be above all that is asked for

@@ -16,11 +16,11 @@ from mercer.objects.rows import dense_column, squared_norms
 from mercer.objects.validation import VECTORS, count
 from mercer.objects.vocabulary import Vocabulary
 
-from .coordinates import combined
+from .coordinate_statistics import combined
 from .program import Scope
 
 if TYPE_CHECKING:
-    from .coordinates import Coordinates
+    from .coordinate_statistics import Coordinates
     from .interface import Kernel
     from .mapped_objects import Views
     from .program import Columns, Mapping
@@ -30,7 +30,7 @@ def diagonal(
     kernel: Kernel, views: Views, columns: Columns = None, mapping: Mapping | None = None
 ) -> np.ndarray:
     """Return k(x, x) of a bound kernel."""
-    if kernel._states_diagonal:
+    if kernel.states_diagonal:
         return kernel.diag(views.seen(columns, mapping, kernel.takes))
     program = Diagonal(views, columns, mapping)
     kernel.compile(program)  # type: ignore[arg-type]

@@ -26,7 +26,7 @@ from mercer.numerics.symmetric_matrices import oriented
 from mercer.objects.parameters import integer, is_number, require_choice
 from mercer.objects.validation import count
 
-from .definiteness import DENSE
+from .definiteness_check import DENSE
 from .eigenvalues import leading
 from .entry_errors import ULPS
 from .matrix_source import KernelValues

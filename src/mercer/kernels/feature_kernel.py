@@ -9,14 +9,14 @@ import numpy as np
 from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder, Mapping
 
-from ..base import Kernel
-from ..definiteness import Definiteness, on_subset_of_columns
-from ..mapping import FeaturesOf
-from ..vectors import Linear
-from .operands import require_kernel
+from .algebra.operands import require_kernel
+from .base import Kernel
+from .definiteness import Definiteness, on_subset_of_columns
+from .mapping import FeaturesOf
+from .vectors import Linear
 
 
-class OverFeatures(Kernel):
+class FeatureKernel(Kernel):
     r"""Base of the kernels that look at their objects through a map to vectors.
 
     .. math:: k(x, z) = k_0(\phi(x), \phi(z))
@@ -61,25 +61,25 @@ class OverFeatures(Kernel):
             return ready
 
         features = views.images(ready._map)
-        return ready._with(kernel=ready.kernel._bound(Views(features), weight, None))
+        return ready.with_parameters(kernel=ready.kernel._bound(Views(features), weight, None))
 
     def _ready(self, views: Views, weight: np.ndarray | None) -> Self:
         """Return a copy whose features depend on no more data."""
-        return self._with()
+        return self.with_parameters()
 
     def compile(self, builder: Builder) -> None:
-        self._require_bound("on pairs of objects")
+        self.require_bound("on pairs of objects")
         with builder.through(self._map):
             self._vector_kernel.compile(builder)
 
     @property
     def _map(self) -> Mapping:
         """The map, which does not depend on the kernel on vectors."""
-        return FeaturesOf(self._with(kernel=None))
+        return FeaturesOf(self.with_parameters(kernel=None))
 
     def feature_map(self, X: Any) -> Any:
         """Return the features of the kernel on vectors; see :meth:`Kernel.feature_map`."""
-        self._require_bound("as explicit features")
+        self.require_bound("as explicit features")
         return self._vector_kernel.feature_map(self.features(self.validate(X)))
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
@@ -94,5 +94,5 @@ class OverFeatures(Kernel):
     def _vector_kernel(self) -> Kernel:
         return Linear() if self.kernel is None else self.kernel
 
-    def _parts(self) -> list[Kernel]:
+    def inner_kernels(self) -> list[Kernel]:
         return []  # the kernel on vectors does not take the same objects

@@ -11,7 +11,7 @@ import numpy as np
 from mercer.kernels import Kernel
 from mercer.objects.parameters import integer, positive, require_choice
 
-from .spectra import METHODS, require_kernel, terms
+from .fourier_spectra import METHODS, require_kernel, terms
 
 _MOST = 1 << 16  # samples of a period
 
@@ -55,7 +55,7 @@ def fourier_coefficients(
     require_kernel(kernel, "fourier_coefficients(kernel, n_terms)")
     integer(n_terms, "n_terms", minimum=1)
     require_choice(method, "method", METHODS)
-    kernel._require_bound("on the real line")
+    kernel.require_bound("on the real line")
     stated = stated_coefficients(kernel)
     usual = stated is not None and period in (None, stated.period)
     if method != "numeric" and stated is not None and usual:

@@ -33,7 +33,7 @@ from mercer.kernels import (
 from mercer.kernels.algebra.on_columns import positions
 from mercer.objects.arrays import Array
 
-_MOST_POWERS = 100_000  # of a closed form
+_MOST_POWERS = 100_000  # terms of a closed form, which ends by itself where it converges
 
 
 def draw_frequencies(
@@ -131,8 +131,8 @@ def _series(kernel: PowerSeries, d: int) -> Array:
     """Return the terms a_m k(0)^m of a series, up to where the others are rounding."""
     mass, total = _mass(kernel.inner, d), _mass(kernel, d)
     terms, reached = [], 0.0
-    last = len(kernel._terms()) if kernel._closed is None else _MOST_POWERS
-    for m in range(last):
+    highest = _MOST_POWERS if kernel.highest_power is None else kernel.highest_power
+    for m in range(highest + 1):
         try:
             terms.append(kernel.series_coefficient(m) * mass**m)
         except OverflowError:  # of a factorial

@@ -6,7 +6,7 @@ from math import exp, pi, sqrt
 
 import numpy as np
 
-from mercer.gram.coordinates import WRAPPED, Coordinates, theta
+from mercer.gram.coordinate_statistics import WRAPPED, Coordinates, theta
 from mercer.numerics.random_frequencies import from_series
 from mercer.objects.parameters import one_of, parameter, positive, show
 
