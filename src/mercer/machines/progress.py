@@ -16,10 +16,10 @@ try:  # scikit-learn 1.9 and later
 except ImportError:
     callback_management_context = None
 
-from mercer.objects.parameters import positive
 from mercer.run import Run
 
 from .conventions import CallbackSupportMixin
+from .parameters import check_positive
 
 Listener = Callable[[Any], Any]
 
@@ -69,7 +69,7 @@ def running(machine: Any, n_tasks: int = 1, max_iter: int | None = None) -> Iter
     """
     limit = getattr(machine, "time_limit", None)
     if limit is not None:
-        limit = positive(limit, "time_limit")
+        limit = check_positive("time_limit", limit)
     with _all_listeners(machine, n_tasks) as listeners:
         yield Run(limit, max_iter, listeners)
 

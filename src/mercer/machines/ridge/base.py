@@ -16,15 +16,15 @@ from mercer.gram.shifted import Factorised
 from mercer.kernels import Kernel, Linear, Normalized, resolve
 from mercer.numerics.blas import threads_for
 from mercer.objects.callers import warn_caller
+from mercer.run import Run
 from mercer.solvers import Certificate
 from mercer.solvers.certificate import from_columns, in_columns, of_several
 
 from ..estimator import KernelEstimator, TrainingData
 from ..named_weights import NamedWeights
 from ..parameters import check_choices, check_count, check_flags, check_positive
-from ..progress import Broadcast, raise_interrupt, watched
+from ..progress import running
 from ..reporting import Reported
-from .iterating import Limits
 from .problem import RidgeProblem, RidgeSolution
 from .proof import certificates
 from .solving import SOLVERS, interpolated_by, solve_and_certify
@@ -64,8 +64,6 @@ class RidgeMachine(NamedWeights, Reported, KernelEstimator):
         check_flags(self, "fit_intercept")
         check_choices(self, solver=SOLVERS)
         check_positive("tol", self.tol)
-        if self.time_limit is not None:
-            check_positive("time_limit", self.time_limit)
         if self.max_iter is not None:
             check_count("max_iter", self.max_iter, 0)
 
@@ -99,11 +97,11 @@ class RidgeMachine(NamedWeights, Reported, KernelEstimator):
             Y, weight, alphas, flat = self._pose(data, fitting=True)
             gram = self._gram(data, kernel)
             basis = unpenalised(kernel, self.fit_intercept, gram.n)
-            with threads_for(gram.n), watched(self, Y.shape[1]) as report:
-                coef, intercept = self._solved(gram, Y, weight, alphas, basis, report)
+            with threads_for(gram.n), running(self, Y.shape[1], self.max_iter) as run:
+                coef, intercept = self._solved(gram, Y, weight, alphas, basis, run)
             self.kernel_ = kernel
             self._keep(data, coef, intercept, flat)
-        raise_interrupt(self.certificate_.status, report)
+        run.raise_interrupt()
         warn_of_limits(self.certificate_, type(self).__name__)
         return self
 
@@ -114,20 +112,18 @@ class RidgeMachine(NamedWeights, Reported, KernelEstimator):
         weight: Array,
         alphas: Array,
         basis: Array | None,
-        report: Broadcast | None,
+        run: Run,
     ) -> tuple[Array, Array]:
         """Return coefficients and intercepts of all targets, and set the proof."""
         m = Y.shape[1]
         coef, intercept = np.empty((gram.n, m)), np.zeros(m)
         proofs: dict[int, Certificate] = {}
         used: set[str] = set()
-        limits = Limits(self.max_iter, self.time_limit, report)
         for alpha in np.unique(alphas):
-            if limits.by_keyboard:  # some of the targets would have no model
-                raise KeyboardInterrupt
+            run.raise_interrupt()  # some of the targets would have no model
             at = np.flatnonzero(alphas == alpha)
             problem = RidgeProblem(gram, Y[:, at], weight, float(alpha), basis)
-            solution, found = solve_and_certify(problem, self.solver, self.tol, limits)
+            solution, found = solve_and_certify(problem, self.solver, self.tol, run.branch())
             coef[:, at] = solution.coef
             if basis is not None:
                 intercept[at] = solution.basis_coef[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import KW_ONLY
 from typing import Any
 
@@ -13,13 +12,13 @@ from mercer.gram import Gram
 from mercer.kernels.resolve import KernelLike
 from mercer.numerics.blas import product
 from mercer.objects.parameters import declared
+from mercer.run import Run
 from mercer.solvers import Certificate
 from mercer.solvers.certificate import of_several
 
 from ..errors import ParameterError
 from ..estimator import TrainingData
 from ..parameters import check_choices, check_flags, check_numbers
-from ..progress import Broadcast
 from .direct import Spectrum
 from .problem import RidgeProblem
 from .proof import certificates
@@ -155,9 +154,8 @@ class KernelRidgeCV(RidgeRegressor):
         weight: Array,
         alphas: Array,
         basis: Array | None,
-        report: Broadcast | None,
+        run: Run,
     ) -> tuple[Array, Array]:
-        began = time.perf_counter()
         candidates = self._candidates()
         spectrum = Spectrum(RidgeProblem(gram, Y, weight, 1.0, basis))
         scores, errors, freedom = leave_one_out(spectrum, candidates, self.criterion)
@@ -165,7 +163,7 @@ class KernelRidgeCV(RidgeRegressor):
         per_target = self.alpha_per_target and m > 1
         shown = scores if per_target else scores.mean(axis=1)
         best = np.broadcast_to(shown.argmax(axis=0), (m,))
-        seconds = time.perf_counter() - began
+        seconds = run.seconds
         coef, intercept = np.empty_like(Y), np.zeros(m)
         proofs: list[Certificate] = []
         for t in range(m):

@@ -20,14 +20,13 @@ from numpy.typing import NDArray
 from mercer.kernels import Kernel
 from mercer.losses import Squared
 from mercer.solvers import Certificate
+from mercer.solvers.certificate import GAP_LIMIT
+from mercer.solvers.prove import bounded
 from mercer.solvers.rounding import UNIT, estimated, of_sum
 
 from .problem import RidgeProblem, RidgeSolution
 
 Array = NDArray[np.float64]
-
-LARGEST_GAP = 5e-4
-"""Relative gap above which no model is called optimal, as for all machines."""
 
 _SAMPLE = 64  # rows that are looked at for the size of the values of a kernel without a bound
 _NOTHING = 1e-12  # a value below this share of that of f = 0 is rounding
@@ -63,28 +62,21 @@ def certificates(
             rounding += _outside(problem, a, y, sizes, primal + rounding)
         rounding, violation = _rounded_up(rounding), _rounded_up(violation)
         primal, dual = primal + rounding, dual - rounding
-        gap = primal - dual
-        relative = gap / size if size > 0.0 else 0.0
-        status = solution.status
-        if convexity == "refuted":
-            primal = dual = gap = relative = math.nan
-            status = "stationary" if status == "optimal" else status
-        elif status == "optimal" and relative > LARGEST_GAP:
-            status = "precision_limit"
         found.append(
-            Certificate(
-                status,
+            bounded(
+                solution.status,
                 primal,
                 dual,
-                gap,
-                relative,
-                violation,
+                size=size,
+                violation=violation,
+                rounding=rounding,
+                convexity=convexity,
+                assumes="psd" if convexity == "not ruled out" else None,
+                gap_limit=GAP_LIMIT,
+                too_wide="precision_limit",
                 n_iter=solution.n_iter,
                 n_kernel_values=count // m,
                 seconds=round(seconds / m, 6),  # later digits are noise, and cost bytes in files
-                assumes="psd" if convexity == "not ruled out" else None,
-                rounding=rounding,
-                convexity=convexity,
             )
         )
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 
 import numpy as np
@@ -10,12 +9,14 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgWarning
 
 from mercer.gram.shifted import NotDefiniteError, choose_solver, require_memory
+from mercer.run import Run, stopwatch
 from mercer.solvers import Certificate
+from mercer.solvers.certificate import GAP_LIMIT
 
 from .direct import Spectrum, by_cholesky, by_lu
-from .iterating import Limits, by_cg, by_widrow_hoff
+from .iterating import by_cg, by_widrow_hoff
 from .problem import RidgeProblem, RidgeSolution
-from .proof import LARGEST_GAP, certificates
+from .proof import certificates
 
 Array = NDArray[np.float64]
 
@@ -23,7 +24,7 @@ SOLVERS = ("auto", "cholesky", "cg", "eigh", "lu", "widrow_hoff")
 
 
 def solve_and_certify(
-    problem: RidgeProblem, solver: str, tol: float, limits: Limits
+    problem: RidgeProblem, solver: str, tol: float, run: Run
 ) -> tuple[RidgeSolution, list[Certificate]]:
     """Return the solution and the certificate of each target.
 
@@ -31,16 +32,15 @@ def solve_and_certify(
     smallest norm needs the eigenvalues that are 0. "auto" takes LU where the matrix is not
     positive definite; a solver that was requested by name raises NotDefiniteError.
     """
-    began = time.perf_counter()
-    tol = min(tol, LARGEST_GAP)
+    elapsed = stopwatch()
+    tol = min(tol, GAP_LIMIT)
     interpolated = None
     if problem.alpha == 0.0:
         spectrum = Spectrum(problem)
         solution, interpolated = spectrum.solution(0.0), spectrum.projected_target()
     else:
-        solution = _solved(problem, solver, tol, limits)
-    seconds = time.perf_counter() - began
-    return solution, certificates(problem, solution, seconds, interpolated)
+        solution = _solved(problem, solver, tol, run)
+    return solution, certificates(problem, solution, elapsed(), interpolated)
 
 
 def interpolated_by(problem: RidgeProblem) -> Array | None:
@@ -48,12 +48,12 @@ def interpolated_by(problem: RidgeProblem) -> Array | None:
     return Spectrum(problem).projected_target() if problem.alpha == 0.0 else None
 
 
-def _solved(problem: RidgeProblem, solver: str, tol: float, limits: Limits) -> RidgeSolution:
+def _solved(problem: RidgeProblem, solver: str, tol: float, run: Run) -> RidgeSolution:
     chosen = choose_solver(problem.gram.n) if solver == "auto" else solver
     if chosen == "cg":
-        return by_cg(problem, tol, limits)
+        return by_cg(problem, tol, run)
     if chosen == "widrow_hoff":
-        return by_widrow_hoff(problem, tol, limits)
+        return by_widrow_hoff(problem, tol, run)
     if solver != "auto":
         require_memory(problem.gram.n)
     if chosen == "eigh":

@@ -35,7 +35,7 @@ def bounded(
     the sum of the absolute terms of the primal; default: the primal value. `convexity`, `assumes`,
     `eigenvalue`: why the gap is a bound; where convexity was refuted there is none, and a solver
     that reached its tolerance found a stationary point. `gap_limit`: the relative gap beyond which
-    "optimal" is not adopted, but `too_wide` instead. `work`: counts, seconds and precision.
+    a tolerance counts as missed, with the status `too_wide`. `work`: counts, seconds, precision.
     """
     gap = primal - dual
     size = primal if size is None else size
@@ -43,7 +43,7 @@ def bounded(
     if convexity == "refuted":
         primal = dual = gap = relative = rounding = math.nan
         status, assumes = "stationary" if status == "optimal" else status, None
-    elif status == "optimal" and not relative <= gap_limit:
+    elif status in ("optimal", "stationary") and not relative <= gap_limit:
         status = too_wide
     return Certificate(
         status,
