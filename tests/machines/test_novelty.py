@@ -1,5 +1,7 @@
 """Parzen densities and calibrated novelty scores."""
 
+import signal
+
 import numpy as np
 import pytest
 import scipy.special
@@ -52,6 +54,28 @@ def test_leave_one_out_likelihood_is_that_of_refits_and_is_maximal():
     # The likelihood of repeated rows grows without bound.
     twice = ParzenDensity().fit(np.repeat(few, 2, axis=0))
     assert twice.certificate_.status == "infeasible"
+
+
+@pytest.mark.parametrize("by_keyboard", [True, False])
+def test_a_stopped_search_for_a_width_keeps_the_best_one(by_keyboard):
+    objectives = []
+
+    def stop(report):
+        objectives.append(report.objective)
+        if len(objectives) == 3 and by_keyboard:
+            signal.raise_signal(signal.SIGINT)
+        return len(objectives) == 3
+
+    model = ParzenDensity().set_callbacks(stop)
+    if by_keyboard:
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X)
+    else:
+        model.fit(X)
+    assert model.certificate_.status == "interrupted"
+    assert model.certificate_.n_iter == len(objectives) == 3
+    shift = 100 * np.log(model.scale_).sum()
+    assert model.certificate_.primal == pytest.approx(min(objectives) + shift)
 
 
 def test_an_outlier_does_not_widen_the_windows_of_all_other_rows():

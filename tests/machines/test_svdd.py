@@ -91,7 +91,7 @@ def test_a_stop_keeps_the_best_ball_so_far(monkeypatch, status):
         with pytest.warns(ConvergenceWarning, match="time_limit=7"):
             model.fit(X)
         assert len(calls) == 1
-    assert calls[0].time_limit == 7.0
+    assert 6.0 < calls[0].time_limit <= 7.0  # what is left of it when the solver begins
     assert model.certificate_.status == status
     assert model.certificate_.dual < model.certificate_.primal < np.inf
     assert model.predict(X).shape == (60,)

@@ -32,9 +32,11 @@ from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import positive, real
 from mercer.objects.validation import take
+from mercer.run import Run
 from mercer.solvers import Certificate, DualProblem, Settings, Solution, solve
 from mercer.solvers.centring import centring
 from mercer.solvers.curvature import Curvature, look_for_negative_curvature
+from mercer.solvers.prove import bounded
 from mercer.solvers.rounding import UNIT, estimated, value_sizes
 
 from .functions import RKHSFunction, cross_gram_product
@@ -188,7 +190,7 @@ def squared_radius(kernel: Kernel, X: Any, *, shift: float = 0.0, tol: float = 1
     kernel, X = kernel.bound_to(X)
     shift = real(shift, "shift", minimum=0)
     found = solve_ball(kernel, X, shift * shift, tol, None)
-    status = _status(found, tol)
+    status = certificate_of(found, tol).status
     if status not in ("optimal", "stationary"):
         warn_caller(
             f"the smallest ball was not found to tol={tol:g} ({status}): its squared radius lies "
@@ -225,8 +227,7 @@ def solve_ball(
     tol: float,
     n_jobs: int | None,
     price: Array | None = None,
-    time_limit: float | None = None,
-    keep_interrupted: bool = False,
+    run: Run | None = None,
 ) -> Found:
     """Solve the dual for the kernel matrix with ``ridge`` added to its diagonal.
 
@@ -234,9 +235,9 @@ def solve_ball(
     dual has the bounds a_i <= price_i. The prices must sum to at least 1.
 
     The coefficients sum to 1, so that a translation changes nothing but the centre: dot products
-    are taken of centred rows. `time_limit`: seconds for all attempts. `keep_interrupted`: return
-    the best ball so far after Ctrl-C, with the status of its solution, instead of raising
-    KeyboardInterrupt. Primal and dual value include what rounding can contribute.
+    are taken of centred rows. `run`: its limits hold for all attempts, and the best ball so far is
+    returned after Ctrl-C; without one KeyboardInterrupt is raised. Primal and dual value include
+    what rounding can contribute.
     """
     positive(tol, "tol")
     require_distances(kernel)
@@ -262,13 +263,19 @@ def solve_ball(
         start = price / price.sum()
     # A violation of v in the optimality conditions leaves a gap of at most 2 v.
     accepted = 0.5 * tol * max(_spread(exact, plain), ridge / 4.0, np.finfo(float).tiny)
-    spent = 0.0
+    watch = Run() if run is None else run
     for attempt in range(_ATTEMPTS):
-        settings = Settings(tol=accepted / 100.0**attempt, n_jobs=n_jobs, time_limit=time_limit)
-        solution = solve(problem, gram, settings.after(0, spent), start)
-        spent += solution.seconds
-        if solution.status == "interrupted" and not keep_interrupted:
-            raise KeyboardInterrupt
+        seconds, callback = watch.native()
+        settings = Settings(
+            tol=accepted / 100.0**attempt,
+            n_jobs=n_jobs,
+            time_limit=seconds or None,
+            callback=callback,
+        )
+        solution = solve(problem, gram, settings, start)
+        watch.note(solution.status)
+        if run is None:
+            watch.raise_interrupt()
         coef = np.maximum(solution.beta, 0.0)
         coef /= coef.sum()
         values = exact.matmul(coef, n_jobs) + ridge * coef
@@ -351,8 +358,6 @@ def _spread(gram: Gram, diagonal: Array) -> float:
 def _status(found: Found, tol: float) -> str:
     """Return how the search for the ball ended."""
     status, gap = found.solution.status, found.primal - found.dual
-    if found.refuted:
-        return "stationary" if status == "optimal" else status
     point = found.primal <= _NOTHING * found.largest  # all objects are one, up to rounding
     if point or gap <= tol * max(found.primal, 0.0):
         return "optimal" if status in ("iteration_limit", "time_limit") else status
@@ -364,28 +369,23 @@ def _status(found: Found, tol: float) -> str:
 
 def certificate_of(found: Found, tol: float) -> Certificate:
     """Return the proof of a ball."""
-    primal, dual, rounding = found.primal, found.dual, found.rounding
     solution, looked = found.solution, found.curvature
     convexity, eigenvalue = "theorem", None
     if looked is not None:
         convexity = "checked" if looked.complete else "not ruled out"
         if looked.negative is not None:
             convexity, eigenvalue = "refuted", looked.negative.eigenvalue
-            primal = dual = rounding = math.nan
-    gap = primal - dual
-    return Certificate(
+    return bounded(
         _status(found, tol),
-        primal=primal,
-        dual=dual,
-        gap=gap,
-        relative_gap=0.0 if primal <= 0.0 else gap / primal,
-        kkt_violation=solution.kkt_violation,
+        found.primal,
+        found.dual,
+        violation=solution.kkt_violation,
+        rounding=found.rounding,
+        convexity=convexity,
+        assumes=None if convexity == "theorem" else "psd",
+        eigenvalue=eigenvalue,
         n_iter=solution.n_iter,
         n_kernel_values=solution.n_kernel_values,
         seconds=solution.seconds,
         precision="float64",
-        assumes=None if convexity in ("theorem", "refuted") else "psd",
-        rounding=rounding,
-        convexity=convexity,
-        eigenvalue=eigenvalue,
     )

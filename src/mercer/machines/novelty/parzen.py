@@ -3,7 +3,6 @@ r"""Kernel density estimation with Gaussian windows, and the choice of their wid
 from __future__ import annotations
 
 import math
-import time
 from typing import Any, Self
 
 import numpy as np
@@ -17,10 +16,12 @@ from mercer.gram import Gram, Prepared
 from mercer.kernels import RBF
 from mercer.objects.arrays import Array
 from mercer.objects.parameters import is_number, positive
-from mercer.solvers import Certificate
+from mercer.run import Run
+from mercer.solvers.prove import local
 
 from ..dense_rows import checked_rows, training_rows
 from ..estimator import KernelEstimator
+from ..progress import running
 
 RULES = ("likelihood", "silverman", "scott")
 
@@ -91,10 +92,10 @@ class ParzenDensity(DensityMixin, KernelEstimator):
         Returns
         -------
         self : ParzenDensity
-            The fitted density.
+            The fitted density. After Ctrl-C in the search for the width it has the best one so
+            far, with the status "interrupted", and KeyboardInterrupt is raised.
         """
-        begun = time.monotonic()
-        with self._all_or_nothing():
+        with self._all_or_nothing(), running(self) as run:
             if is_number(self.bandwidth):
                 positive(self.bandwidth, "bandwidth")
             elif self.bandwidth not in RULES:
@@ -102,10 +103,11 @@ class ParzenDensity(DensityMixin, KernelEstimator):
                     f"bandwidth must be a number or one of {', '.join(RULES)}; got "
                     f"{self.bandwidth!r}."
                 )
-            self._choose(*training_rows(self, X, sample_weight), begun)
+            self._choose(*training_rows(self, X, sample_weight), run)
+        run.raise_interrupt()
         return self
 
-    def _choose(self, X: Array, weight: Array, begun: float) -> None:
+    def _choose(self, X: Array, weight: Array, run: Run) -> None:
         total, d = float(weight.sum()), X.shape[1]
         scale = np.ones(d)
         n_iter, status = 0, "optimal"
@@ -123,7 +125,7 @@ class ParzenDensity(DensityMixin, KernelEstimator):
             scott = total ** (-1.0 / (d + 4))
             h = scott if self.bandwidth != "silverman" else scott * ((d + 2) / 4) ** (-1 / (d + 4))
             if self.bandwidth == "likelihood":
-                h, n_iter, status = self._most_likely(X / scale, weight, scott)
+                h, n_iter, status = self._most_likely(X / scale, weight, scott, run)
         self.bandwidth_, self.scale_ = h, scale
         self._rows_fit, self._weight_fit = X / scale, weight
         self.kernel_ = RBF(0.5 / h**2)
@@ -131,40 +133,43 @@ class ParzenDensity(DensityMixin, KernelEstimator):
             np.log(scale).sum()
         )
         self.loo_log_likelihood_ = value
-        self.certificate_ = Certificate(
-            status,
-            primal=-value,
-            dual=math.nan,
-            gap=math.nan,
-            relative_gap=math.nan,
-            kkt_violation=math.nan,
-            n_iter=n_iter,
-            seconds=time.monotonic() - begun,
-        )
+        self.certificate_ = local(status, -value, n_iter=n_iter, seconds=run.seconds)
 
-    def _most_likely(self, Z: Array, weight: Array, scott: float) -> tuple[float, int, str]:
+    def _most_likely(
+        self, Z: Array, weight: Array, scott: float, run: Run
+    ) -> tuple[float, int, str]:
         """Return the width of the largest leave-one-out likelihood, by a grid and a refinement."""
         low, high = (math.log(factor * scott) for factor in _SPAN)
         grid = np.linspace(low, high, 25)
         values = np.full(len(grid), math.inf)
         nearest = _nearest_squares(Z, weight)
-        for i in reversed(range(len(grid))):
-            h = math.exp(grid[i])
-            # No window reaches a row from nearer than its nearest neighbour.
-            exponents = math.log(weight.sum()) - 0.5 * nearest / h**2
-            if -float(weight @ (exponents - _log_size(Z, weight, h))) < values.min():
-                values[i] = -_leave_one_out(Z, weight, h, self.n_jobs)
-        best = int(np.argmin(values))
-        if best == 0:
-            return math.exp(low), len(grid), "infeasible"
-        bracket = (grid[best - 1], grid[min(best + 1, len(grid) - 1)])
-        found = scipy.optimize.minimize_scalar(
-            lambda u: -_leave_one_out(Z, weight, math.exp(u), self.n_jobs),
-            bounds=bracket,
-            method="bounded",
-            options={"xatol": 1e-4},
-        )
-        return math.exp(float(found.x)), len(grid) + int(found.nfev), "stationary"
+        tried: list[tuple[float, float]] = []
+
+        def cost(u: float) -> float:
+            value = -_leave_one_out(Z, weight, math.exp(u), self.n_jobs)
+            tried.append((value, u))
+            run.report(len(tried), objective=value)
+            run.check()
+            return value
+
+        with run.until_stopped():
+            for i in reversed(range(len(grid))):
+                h = math.exp(grid[i])
+                # No window reaches a row from nearer than its nearest neighbour.
+                exponents = math.log(weight.sum()) - 0.5 * nearest / h**2
+                if -float(weight @ (exponents - _log_size(Z, weight, h))) < values.min():
+                    values[i] = cost(grid[i])
+            best = int(np.argmin(values))
+            if best == 0:
+                return math.exp(low), len(grid), "infeasible"
+            bracket = (grid[best - 1], grid[min(best + 1, len(grid) - 1)])
+            found = scipy.optimize.minimize_scalar(
+                cost, bounds=bracket, method="bounded", options={"xatol": 1e-4}
+            )
+            return math.exp(float(found.x)), len(grid) + int(found.nfev), "stationary"
+        if not tried:
+            run.raise_interrupt()
+        return math.exp(min(tried)[1]), len(tried), "interrupted"
 
     def score_samples(self, X: Any) -> Array:
         """Return the logarithms of the density at rows, of shape (n_X,)."""

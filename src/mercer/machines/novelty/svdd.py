@@ -21,6 +21,7 @@ from mercer.solvers.centring import centring, translated
 from ..conventions import OutlierMixin
 from ..estimator import KernelEstimator
 from ..parameters import check_fraction
+from ..progress import running
 
 
 @declared
@@ -106,14 +107,11 @@ class SVDD(OutlierMixin, KernelEstimator):
         with self._all_or_nothing():
             check_fraction("nu", self.nu)
             positive(self.tol, "tol")
-            if self.time_limit is not None:
-                positive(self.time_limit, "time_limit")
             data, kernel = self._enter(X, None, sample_weight)
             weight = np.ones(data.n) if data.weight is None else data.weight
             price = weight / (float(self.nu) * weight.sum())
-            found = solve_ball(
-                kernel, data.X, 0.0, self.tol, self.n_jobs, price, self.time_limit, True
-            )
+            with running(self) as run:
+                found = solve_ball(kernel, data.X, 0.0, self.tol, self.n_jobs, price, run)
             support = np.flatnonzero(found.coef)
             kept = support if data.kept is None else data.kept[support]
             self.kernel_ = kernel
@@ -134,8 +132,7 @@ class SVDD(OutlierMixin, KernelEstimator):
             radius2 = max(penalised_radius(squares, price)[1], 0.0)
             self.radius_, self.offset_ = math.sqrt(radius2), -radius2
             self.certificate_ = certificate_of(found, self.tol)
-        if self.certificate_.status == "interrupted":
-            raise KeyboardInterrupt
+        run.raise_interrupt()
         if self.certificate_.status == "time_limit":
             warn_caller(
                 f"SVDD stopped at time_limit={self.time_limit} with relative gap "
