@@ -158,6 +158,11 @@ class Run:
         return self._watch.by_keyboard or self._watch.asked
 
     @property
+    def over(self) -> bool:
+        """Whether the time is up or the run was interrupted."""
+        return self.interrupted or (self.limited and time.perf_counter() >= self._deadline)
+
+    @property
     def by_keyboard(self) -> bool:
         """Whether Ctrl-C came."""
         return self._watch.by_keyboard
@@ -191,27 +196,26 @@ class Run:
             self.status = "optimal"
         elif self.max_iter is not None and n_iter >= self.max_iter:
             self.status = "iteration_limit"
-        elif self.limited and time.perf_counter() >= self._deadline:
+        elif self.over:
             self.status = "time_limit"
         return self.status
 
     def check(self) -> None:
         """Raise `Stopped` if the time is up or the run was interrupted."""
-        if self.interrupted:
-            self.status = "interrupted"
-        elif self.limited and time.perf_counter() >= self._deadline:
-            self.status = "time_limit"
-        else:
-            return
-        raise Stopped(self.status)
+        if self.over:
+            self.status = "interrupted" if self.interrupted else "time_limit"
+            raise Stopped(self.status)
 
     @contextmanager
     def until_stopped(self) -> Iterator[Run]:
-        """End the block at Ctrl-C, or where `check` says so; `status` is the reason."""
+        """End the block at Ctrl-C, or where `check` says so; `status` is the reason.
+
+        A check of any branch, or of the whole run, ends the innermost block around it.
+        """
         try:
             yield self
-        except Stopped:
-            pass
+        except Stopped as reason:
+            self.status = str(reason)
         except KeyboardInterrupt:
             self.interrupt()
 

@@ -21,7 +21,6 @@ kernel feature analysis", 1999.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import KW_ONLY
 from typing import Any, NamedTuple, Self
@@ -34,11 +33,12 @@ from numpy.typing import NDArray
 from mercer.gram import Gram, Prepared
 from mercer.machines.conventions import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.machines.estimator import KernelEstimator
-from mercer.machines.progress import Broadcast, raise_interrupt, watched
+from mercer.machines.progress import running
 from mercer.objects.arrays import Array
-from mercer.objects.parameters import declared, integer, positive, require_choice, truth
+from mercer.objects.parameters import declared, integer, require_choice, truth
 from mercer.objects.validation import stored_alike, take
-from mercer.solvers import Certificate
+from mercer.run import Run
+from mercer.solvers.prove import bounded, local
 
 from .base import as_precise
 from .contrasts import CONTRASTS, Contrast, of_rows
@@ -160,13 +160,12 @@ class KernelFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
             The fitted transformer. After Ctrl-C the features found so far are kept, if there are
             any, with the status "interrupted", and KeyboardInterrupt is raised.
         """
-        with self._all_or_nothing(), watched(self, 1) as report:
-            self._fit(X, sample_weight, report)
-        raise_interrupt(self.certificate_.status, report)
+        with self._all_or_nothing(), running(self) as run:
+            self._fit(X, sample_weight, run)
+        run.raise_interrupt()
         return self
 
-    def _fit(self, X: Any, sample_weight: Any, report: Broadcast | None) -> None:
-        begun = time.monotonic()
+    def _fit(self, X: Any, sample_weight: Any, run: Run) -> None:
         self._check_parameters()
         data, kernel = self._enter(X, None, sample_weight)
         if kernel.definiteness.order not in (None, 0) and not self.center:
@@ -175,10 +174,8 @@ class KernelFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
                 "semidefinite kernel."
             )
         matrix = _Matrix(self._gram(data, kernel), data.weight, self.center, self.n_jobs)
-        deadline = None if self.time_limit is None else begun + float(self.time_limit)
-        found = (_scanned if self.constraint == "l1" else _searched)(
-            matrix, self._contrast(), self, deadline, report
-        )
+        search = _scanned if self.constraint == "l1" else _searched
+        found = search(matrix, self._contrast(), self, run)
         if not found.coef.shape[1]:
             raise ValueError(
                 "all objects have the same image in feature space, so there are no features; "
@@ -198,22 +195,20 @@ class KernelFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
         self._objects_fit = positions.astype(np.int64) if kernel.pairwise else take(data.X, support)
         self.kernel_ = kernel
         total = -float(found.contrasts.sum())
-        seconds = time.monotonic() - begun
-        convexity, eigenvalue = checked_convexity(matrix.gram, self.center, _FIFTH * seconds)
-        optimal = found.status == "optimal" and convexity != "refuted"
-        self.certificate_ = Certificate(
-            "stationary" if found.status == "optimal" and not optimal else found.status,
-            primal=total,
-            dual=total if optimal else math.nan,
-            gap=0.0 if optimal else math.nan,
-            relative_gap=0.0 if optimal else math.nan,
-            kkt_violation=found.slope,
-            n_iter=found.n_iter,
-            seconds=time.monotonic() - begun,
-            assumes=None if convexity in ("theorem", "refuted") else "psd",
-            convexity=convexity,
-            eigenvalue=eigenvalue,
-        )
+        convexity, eigenvalue = checked_convexity(matrix.gram, self.center, _FIFTH * run.seconds)
+        known = {
+            "violation": found.slope,
+            "n_iter": found.n_iter,
+            "seconds": run.seconds,
+            "assumes": None if convexity in ("theorem", "refuted") else "psd",
+            "convexity": convexity,
+            "eigenvalue": eigenvalue,
+        }
+        if found.status == "optimal" and convexity != "refuted":
+            self.certificate_ = bounded("optimal", total, total, **known)
+        else:
+            status = "stationary" if found.status == "optimal" else found.status
+            self.certificate_ = local(status, total, **known)
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Return the projections of objects on the directions, of shape (n_X, n_components_).
@@ -241,8 +236,6 @@ class KernelFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
         integer(self.n_restarts, "n_restarts", minimum=1)
         if self.n_basis is not None:
             integer(self.n_basis, "n_basis", minimum=1)
-        if self.time_limit is not None:
-            positive(self.time_limit, "time_limit")
         truth(self.center, "center")
         for name, allowed in (("constraint", CONSTRAINTS), ("order", ORDERS)):
             require_choice(getattr(self, name), name, allowed)
@@ -296,18 +289,7 @@ class _Matrix:
         return [np.arange(a, min(a + step, self.n)) for a in range(0, self.n, step)]
 
 
-def _asked(report: Broadcast | None, step: int, slope: float, objective: float) -> bool:
-    """Report a step and return whether a listener asks for the end."""
-    return report is not None and report(step, slope, objective, math.nan, 0, 0, 0)
-
-
-def _scanned(
-    matrix: _Matrix,
-    contrast: Contrast,
-    model: KernelFeatureAnalysis,
-    deadline: float | None,
-    report: Broadcast | None,
-) -> _Found:
+def _scanned(matrix: _Matrix, contrast: Contrast, model: KernelFeatureAnalysis, run: Run) -> _Found:
     """Return directions at vertices of the l1 ball, by scans over the objects."""
     n, wanted = matrix.n, int(model.n_components)
     diagonal = matrix.diag()
@@ -324,17 +306,15 @@ def _scanned(
         eligible = left > least
         if not eligible.any():
             break
-        try:
+        with run.until_stopped():
             if values is None or model.order == "sequential":
-                values = _scan(matrix, contrast, L, eligible, deadline if pivots else None)
-        except KeyboardInterrupt:
+                values = _scan(matrix, contrast, L, eligible, run if pivots else None)
+        if run.status is not None:
             if not pivots:
-                raise
-            status = "interrupted"
+                run.raise_interrupt()
+            status = run.status
             break
-        if values is None:
-            status = "time_limit"
-            break
+        assert values is not None
         i = int(np.argmax(np.where(eligible, values, -np.inf)))
         column = matrix.rows(np.array([i]))[0] - L @ L[i]
         length = math.sqrt(float(left[i]))
@@ -345,8 +325,9 @@ def _scanned(
         columns.append(own / np.abs(own).sum())
         pivots.append(i)
         contrasts.append(float(values[i]))
-        if _asked(report, len(pivots), math.nan, -sum(contrasts)) and len(pivots) < wanted:
-            status = "interrupted"
+        ended = run.stop(len(pivots), objective=-sum(contrasts))
+        if ended is not None and len(pivots) < wanted:
+            status = ended
             break
     found = np.stack(columns, axis=1) if columns else np.zeros((n, 0))
     return _Found(
@@ -359,13 +340,13 @@ def _scan(
     contrast: Contrast,
     L: Array,
     eligible: NDArray[np.bool_],
-    deadline: float | None,
-) -> Array | None:
-    """Return the contrasts of eligible objects without the directions before; None if too late."""
+    run: Run | None,
+) -> Array:
+    """Return the contrasts of eligible objects without the directions before."""
     values = np.full(matrix.n, -np.inf)
     for chunk in matrix.chunks():
-        if deadline is not None and time.monotonic() > deadline:
-            return None
+        if run is not None:
+            run.check()
         rows = chunk[eligible[chunk]]
         if len(rows):
             values[rows] = contrast(matrix.rows(rows) - L[rows] @ L.T, matrix.weight)
@@ -373,20 +354,15 @@ def _scan(
 
 
 def _searched(
-    matrix: _Matrix,
-    contrast: Contrast,
-    model: KernelFeatureAnalysis,
-    deadline: float | None,
-    report: Broadcast | None,
+    matrix: _Matrix, contrast: Contrast, model: KernelFeatureAnalysis, run: Run
 ) -> _Found:
     """Return directions of length 1 in the span of the leading kernel principal components."""
     by_variance = model.contrast == "variance"
     wanted = int(model.n_components)
     n_basis = wanted if by_variance else max(wanted, int(model.n_basis or _BASIS))
-    left = None if deadline is None else max(deadline - time.monotonic(), 1e-9)
     rng = generator(model.random_state)
     functions = np.ones((matrix.n, int(matrix.center)))
-    projected = ProjectedGram(matrix.gram, matrix.weight, functions, matrix.n_jobs, left, report)
+    projected = ProjectedGram(matrix.gram, matrix.weight, functions, matrix.n_jobs, run)
     pairs = projected.leading(n_basis, rng, _TOL)
     values, vectors = pairs.values[:n_basis], pairs.vectors[:, :n_basis]
     kept = values > _SMALLEST_RESIDUAL * max(float(matrix.diag().max(initial=0.0)), 1e-300)
@@ -406,16 +382,16 @@ def _searched(
         if pairs.n_products and status in ("optimal", "precision_limit"):
             status = "stationary"  # KernelPCA bounds what an iteration leaves
         return _Found(to_coef[:, :k], variances, None, status, pairs.n_products, slope)
-    raise_interrupt(pairs.status, report)
+    run.raise_interrupt()
     search = _Search(
-        scores, lambda P: contrast(P, matrix.weight), int(model.n_restarts), rng, deadline, report
+        scores, lambda P: contrast(P, matrix.weight), int(model.n_restarts), rng, run.branch()
     )
     if model.order == "sequential":
         directions = search.one_by_one(k)
     else:
         directions = search.together(k)
     contrasts = contrast((scores @ directions).T, matrix.weight)
-    status = search.ended or "stationary"
+    status = search.run.status or run.status or "stationary"
     return _Found(to_coef @ directions, contrasts, None, status, search.n_iter, search.slope)
 
 
@@ -428,22 +404,20 @@ class _Search:
         contrast: Callable[[Array], Array],
         n_restarts: int,
         rng: np.random.Generator,
-        deadline: float | None,
-        report: Broadcast | None,
+        run: Run,
     ) -> None:
-        self.report = report
         self.scores, self.contrast, self.n_restarts, self.rng = scores, contrast, n_restarts, rng
-        self.deadline, self.ended = deadline, ""
-        self.n_iter, self.slope = 0, 0.0
+        self.run, self.n_iter, self.slope = run, 0, 0.0
 
     def one_by_one(self, k: int) -> Array:
         """Return k directions (r, k), each the best one orthogonal to those before."""
         found = np.zeros((self.scores.shape[1], 0))
-        for _ in range(k):
-            if self.ended and found.shape[1]:
-                break
-            rest = scipy.linalg.null_space(found.T) if found.shape[1] else np.eye(len(found))
-            found = np.column_stack([found, rest @ self._best(self.scores @ rest, 1)])
+        with self.run.until_stopped():
+            for _ in range(k):
+                if found.shape[1]:
+                    self.run.check()
+                rest = scipy.linalg.null_space(found.T) if found.shape[1] else np.eye(len(found))
+                found = np.column_stack([found, rest @ self._best(self.scores @ rest, 1)])
         return found
 
     def together(self, k: int) -> Array:
@@ -456,27 +430,22 @@ class _Search:
         axes = np.argsort(-single, kind="stable")
         best, value, slope = np.eye(r)[:, axes[:k]], -math.inf, 0.0
         for start in range(self.n_restarts):
-            if start and self.deadline is not None and time.monotonic() > self.deadline:
-                self.ended = "time_limit"
-                break
-            if start == 0:
-                A = np.eye(r)[:, axes[:k]]
-            else:
+            A = np.eye(r)[:, axes[:k]]
+            if start:
                 A = np.linalg.qr(self.rng.normal(size=(r, k)))[0]
-            try:
+            with self.run.until_stopped():
+                if start:
+                    self.run.check()
                 result = scipy.optimize.minimize(
                     lambda a: self._value_and_slope(scores, a, r, k), A.ravel(), jac=True
                 )
-            except KeyboardInterrupt:
-                self.ended = "interrupted"
+            if self.run.status is not None:
                 break
             self.n_iter += int(result.nit)
             if -result.fun > value:
                 best, value = _orthonormal(result.x.reshape(r, k)), -float(result.fun)
                 slope = float(np.abs(result.jac).max())
-            if _asked(self.report, self.n_iter, slope, -value):
-                self.ended = "interrupted"
-                break
+            self.run.report(self.n_iter, slope, -value)
         self.slope = max(self.slope, slope)
         return best
 

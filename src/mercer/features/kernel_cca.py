@@ -15,7 +15,6 @@ n)^{-1/2} p` turns the problem into the singular value decomposition of :math:`R
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import KW_ONLY
 from typing import Any, Self, overload
 
@@ -30,18 +29,18 @@ from mercer.kernels import Kernel, resolve
 from mercer.machines.conventions import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.machines.estimator import KernelEstimator, TrainingData
 from mercer.machines.input_validation import check_several_targets
+from mercer.machines.progress import running
 from mercer.objects.arrays import Array
 from mercer.objects.parameters import declared, integer, positive
 from mercer.objects.validation import count, stored_alike, take
-from mercer.solvers import Certificate
 from mercer.solvers.centring import centring, translated
-from mercer.solvers.certificate import CONVEXITY
+from mercer.solvers.certificate import CONVEXITY, GAP_LIMIT
+from mercer.solvers.prove import bounded, local
 
 from .indefinite import checked_convexity
 from .projected_gram import ProjectedGram
 
 _BYTES = 48  # of a pair of samples: two matrices, their eigenvectors, and work space
-_PROVED = 5e-4  # relative gap of a certificate that says "optimal"
 _SMALLEST_EIGENVALUE = 1e-12  # relative to the largest eigenvalue: smaller ones are rounding
 
 
@@ -119,8 +118,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         self : KernelCCA
             The fitted transformer.
         """
-        begun = time.monotonic()
-        with self._all_or_nothing():
+        with self._all_or_nothing(), running(self) as run:
             wanted = integer(self.n_components, "n_components", minimum=1)
             reg = positive(self.reg, "reg")
             data, kernel = self._enter(X, None, sample_weight)
@@ -168,22 +166,26 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             # A search for negative eigenvalues costs less than the eigenvectors did.
             sides = [checked_convexity(view.gram, True, math.inf) for view in (first, second)]
             convexity = max((known for known, _ in sides), key=CONVEXITY.index)
-            status = "optimal" if error <= _PROVED * total else "precision_limit"
+            known = {
+                "violation": residual,
+                "convexity": convexity,
+                "eigenvalue": min((least for _, least in sides if least is not None), default=None),
+                "seconds": run.seconds,
+            }
             if convexity == "refuted":
-                status, error = "stationary", math.nan
-            self.certificate_ = Certificate(
-                status,
-                primal=-total,
-                dual=-total - error,
-                gap=error,
-                relative_gap=error / total,
-                kkt_violation=residual,
-                seconds=time.monotonic() - begun,
-                assumes=None if convexity in ("theorem", "refuted") else "psd",
-                rounding=error,
-                convexity=convexity,
-                eigenvalue=min((least for _, least in sides if least is not None), default=None),
-            )
+                self.certificate_ = local("stationary", -total, rounding=math.nan, **known)
+            else:
+                self.certificate_ = bounded(
+                    "optimal",
+                    -total,
+                    -total - error,
+                    size=total,
+                    rounding=error,
+                    assumes=None if convexity == "theorem" else "psd",
+                    gap_limit=GAP_LIMIT,
+                    too_wide="precision_limit",
+                    **known,
+                )
         return self
 
     @overload

@@ -18,7 +18,6 @@ ICML 2004). It comes from upper bounds on the eigenvalues, so it holds for uncon
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import KW_ONLY
 from typing import Any, NamedTuple, Self
@@ -36,20 +35,20 @@ from mercer.machines.conventions import (
     TransformerMixin,
 )
 from mercer.machines.estimator import KernelEstimator
-from mercer.machines.progress import Broadcast, raise_interrupt, watched
+from mercer.machines.progress import running
 from mercer.machines.weights import check_sample_weight
-from mercer.numerics.block_krylov import StopIterationRequest
 from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
-from mercer.objects.parameters import declared, integer, positive
+from mercer.objects.parameters import declared, integer
 from mercer.objects.validation import count, stored_alike
-from mercer.solvers import Certificate
+from mercer.run import Run
 from mercer.solvers.centring import centring, translated
+from mercer.solvers.prove import bounded
 from mercer.solvers.rounding import value_sizes
 
 from .projected_gram import ProjectedGram
 from .seeds import generator
-from .spectrum_bounds import upper_bounds
+from .spectrum_bounds import bounds_from_above
 
 Labels = NDArray[np.intp]
 
@@ -141,18 +140,15 @@ class KernelKMeans(
             The fitted model. After Ctrl-C the labels found so far are kept, with the status
             "interrupted", and KeyboardInterrupt is raised.
         """
-        with self._all_or_nothing(), watched(self, 1) as report:
-            self._fit(X, sample_weight, report)
-        raise_interrupt(self.certificate_.status, report)
+        with self._all_or_nothing(), running(self) as run:
+            self._fit(X, sample_weight, run)
+        run.raise_interrupt()
         return self
 
-    def _fit(self, X: Any, sample_weight: Any, report: Broadcast | None) -> None:
-        begun = time.monotonic()
+    def _fit(self, X: Any, sample_weight: Any, run: Run) -> None:
         k = integer(self.n_clusters, "n_clusters", minimum=1)
         integer(self.n_init, "n_init", minimum=1)
         integer(self.max_iter, "max_iter", minimum=1)
-        if self.time_limit is not None:
-            positive(self.time_limit, "time_limit")
         data, kernel = self._enter(X, None, sample_weight)
         require_distances(kernel)
         if data.n < k:
@@ -165,15 +161,14 @@ class KernelKMeans(
         # Near the rows of a linear kernel that are far from the origin.
         self._point: NDArray[Any] | None = None if moved is None else moved.point
         weight = np.ones(data.n) if data.weight is None else data.weight
-        plain = ProjectedGram(gram, None, np.empty((data.n, 0)), self.n_jobs, self.time_limit)
+        plain = ProjectedGram(gram, None, np.empty((data.n, 0)), self.n_jobs, run)
         found = _lloyd(
             gram,
             weight,
             _starts(gram, weight, k, int(self.n_init), generator(self.random_state)),
             k,
-            int(self.max_iter),
             plain.exact,
-            report,
+            run.branch(steps=int(self.max_iter)),
         )
         self.kernel_ = kernel
         self.inertia_, self.n_iter_ = found.inertia, found.n_iter
@@ -186,7 +181,7 @@ class KernelKMeans(
         if data.kept is not None:
             self.labels_ = self.predict(X)
             self.labels_[data.kept] = found.labels
-        self._certify(found, gram, data.weight, kernel, k, begun)
+        self._certify(found, gram, data.weight, kernel, k, run)
 
     def predict(self, X: Any) -> Labels:
         """Return the positions of the clusters whose centres are nearest, of shape (n_X,).
@@ -237,34 +232,25 @@ class KernelKMeans(
         weight: Array | None,
         kernel: Kernel,
         k: int,
-        begun: float,
+        run: Run,
     ) -> None:
         squares = np.square(value_sizes(gram))
         size = float(squares.sum() if weight is None else squares @ weight)
         rounding = 8.0 * np.finfo(float).eps * math.sqrt(gram.n) * size
-        status, dual = found.status, 0.0
+        status, bound = found.status, 0.0
         if status in ("stationary", "iteration_limit"):
-            left = None
-            if self.time_limit is not None:
-                left = max(begun + float(self.time_limit) - time.monotonic(), 0.0)
-            matrix = ProjectedGram(gram, weight, np.ones((gram.n, 1)), self.n_jobs, left)
-            try:
-                bound, ended = _lower_bound(matrix, k - 1)
-            except KeyboardInterrupt:
-                bound, ended = 0.0, "interrupted"
-            dual = max(bound - rounding, 0.0)
-            status = "interrupted" if ended == "interrupted" else status
-        primal = self.inertia_ + rounding
-        gap = primal - dual
-        self.certificate_ = Certificate(
+            part = run.branch(after=found.n_iter)
+            matrix = ProjectedGram(gram, weight, np.ones((gram.n, 1)), self.n_jobs, part)
+            with part.until_stopped():
+                bound = _lower_bound(matrix, k - 1)
+            status = "interrupted" if run.interrupted else status
+        self.certificate_ = bounded(
             status,
-            primal=primal,
-            dual=dual,
-            gap=gap,
-            relative_gap=gap / primal if primal > 0.0 else 0.0,
-            kkt_violation=0.0 if found.status == "stationary" else math.nan,
+            self.inertia_ + rounding,
+            max(bound - rounding, 0.0),
+            violation=0.0 if found.status == "stationary" else math.nan,
             n_iter=found.n_iter,
-            seconds=time.monotonic() - begun,
+            seconds=run.seconds,
             assumes=None if kernel.definiteness.order is not None else "cpd",
             rounding=rounding,
         )
@@ -328,38 +314,31 @@ def _lloyd(
     weight: Array,
     labels: NDArray[np.intp],
     k: int,
-    max_iter: int,
     product: Callable[[Array], Array],
-    report: Broadcast | None,
+    run: Run,
 ) -> _Clusters:
     """Return the best of several starts after assignment and averaging until nothing changes.
 
-    `product`: the function V -> K V, which raises StopIterationRequest at a limit.
+    `product`: the function V -> K V, which asks the whole run whether to stop.
     """
     diagonal, n = gram.diag(), gram.n
     active = list(range(len(labels)))
     best: _Clusters | None = None
-    status = "stationary"
     iteration = 0
     while active:
         iteration += 1
         for s in active:
             _fill_empty(labels[s], k, weight, gram, diagonal)
         coef = np.hstack([_coefficients(labels[s], k, weight) for s in active])
-        try:
+        with run.until_stopped():
             products = product(coef)
-        except KeyboardInterrupt:
+        if run.status is not None:
             if best is None:
-                raise
-            status = "interrupted"
-            break
-        except StopIterationRequest as request:
-            if best is None:
+                run.raise_interrupt()
                 raise TimeoutError(
                     "time_limit ended before the first product with the kernel matrix, so there "
                     "are no clusters; use a larger time_limit."
-                ) from None
-            status = str(request)
+                )
             break
         still, moved = [], 0
         for position, s in enumerate(active):
@@ -369,7 +348,7 @@ def _lloyd(
             distances = diagonal[:, None] - 2.0 * values + squares
             inertia = float(weight @ distances[np.arange(n), labels[s]])
             if best is None or inertia < best.inertia:
-                best = _Clusters(labels[s].copy(), C.copy(), squares, max(inertia, 0.0), 0, status)
+                best = _Clusters(labels[s].copy(), C.copy(), squares, max(inertia, 0.0), 0, "")
             nearest = np.argmin(distances, axis=1)
             # An object moves only to a centre that is nearer by more than rounding.
             gain = distances[np.arange(n), labels[s]] - distances[np.arange(n), nearest]
@@ -380,14 +359,10 @@ def _lloyd(
                 still.append(s)
         active = still
         assert best is not None
-        asked = report is not None and report(iteration, moved / n, best.inertia, math.nan, 0, 0, 0)
-        if active and asked:
-            status = "interrupted"
-            break
-        if active and iteration >= max_iter:
-            status = "iteration_limit"
+        if run.stop(iteration, moved / n, objective=best.inertia) is not None:
             break
     assert best is not None
+    status = (run.status if active else None) or "stationary"
     return best._replace(n_iter=iteration, status=status)
 
 
@@ -411,18 +386,13 @@ def _fill_empty(labels: Labels, k: int, weight: Array, gram: Gram, diagonal: Arr
         labels[int(np.argmax(own))] = c
 
 
-def _lower_bound(matrix: ProjectedGram, number: int) -> tuple[float, str]:
-    """Return the trace minus bounds on the largest eigenvalues, and how their search ended."""
+def _lower_bound(matrix: ProjectedGram, number: int) -> float:
+    """Return the trace minus bounds on the largest eigenvalues, 0 where there was no time."""
     trace = matrix.trace()
     if number == 0:
-        return trace, "optimal"
+        return trace
     try:
         found = matrix.leading(number, np.random.default_rng(0), tol=1e-4)
     except TimeoutError:
-        return 0.0, "time_limit"
-    if not found.exact:
-        return 0.0, found.status
-    if found.n_products == 0:
-        return trace - float(found.values.sum()), found.status
-    bounds = upper_bounds(found.values, found.residual_norms, number, trace)
-    return trace - float(bounds.sum()), found.status
+        return 0.0
+    return trace - float(bounds_from_above(found, number, trace).sum()) if found.exact else 0.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import KW_ONLY
 from typing import Any, Self
@@ -20,7 +19,7 @@ from mercer.kernels.conditional import polynomial_basis
 from mercer.kernels.resolve import KernelLike
 from mercer.machines.conventions import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.machines.estimator import KernelEstimator, TrainingData
-from mercer.machines.progress import Broadcast, raise_interrupt, watched
+from mercer.machines.progress import running
 from mercer.numerics.block_krylov import RitzPairs
 from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
@@ -29,20 +28,21 @@ from mercer.objects.parameters import (
     declared,
     integer,
     is_number,
-    positive,
     real,
     require_choice,
     truth,
 )
 from mercer.objects.validation import count, stored_alike
-from mercer.solvers import Certificate
+from mercer.run import Run
 from mercer.solvers.centring import centring, translated
+from mercer.solvers.certificate import GAP_LIMIT
+from mercer.solvers.prove import bounded, local
 
 from .base import SINGLE, as_precise, is_single, rounded_within
 from .preimages import preimages, refuse_without_rows
 from .projected_gram import DENSE_UP_TO, FEW, ProjectedGram
 from .seeds import generator
-from .spectrum_bounds import upper_bounds
+from .spectrum_bounds import bounds_from_above
 
 SOLVERS = ("auto", "dense", "krylov", "arpack", "randomized")
 PREIMAGES = ("learned", "fixed_point", "gradient")
@@ -51,7 +51,6 @@ _NEGATIVE = 1e-5  # relative to the largest: a smaller negative eigenvalue is ro
 _ZERO = 2e-12  # relative to the largest: a smaller eigenvalue is zero
 _ZERO_SINGLE = 2e-7  # the same for rows in single precision
 _ULPS = 8.0  # rounding of kernel values and of the decomposition, in units of the last place
-_PROVED = 5e-4  # relative gap of a certificate that says "optimal"
 # What `_derive` sets; pickles and files hold none of it.
 _DERIVED = (
     "X_transformed_fit_",
@@ -243,20 +242,19 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             The fitted transformer. After Ctrl-C the components found so far are kept, with the
             status "interrupted", and KeyboardInterrupt is raised.
         """
-        with self._all_or_nothing(), watched(self, 1) as report:
+        with self._all_or_nothing(), running(self) as run:
             self._check_parameters()
             data, kernel = self._enter(X, None, sample_weight)
             self._refuse_indefinite_order(kernel)
-            self._fit(data, kernel, report)
-        raise_interrupt(self.certificate_.status, report)
+            self._fit(data, kernel, run)
+        run.raise_interrupt()
         return self
 
-    def _fit(self, data: TrainingData, kernel: Kernel, report: Broadcast | None) -> None:
-        start = time.perf_counter()
+    def _fit(self, data: TrainingData, kernel: Kernel, run: Run) -> None:
         functions = self._functions(data.X, data.n)
         moved = centring(kernel, data.X, self.center)
         gram = self._gram(data, kernel) if moved is None else Gram(kernel, moved.rows, "float64")
-        matrix = ProjectedGram(gram, data.weight, functions, self.n_jobs, self.time_limit, report)
+        matrix = ProjectedGram(gram, data.weight, functions, self.n_jobs, run)
         found = self._decompose(matrix)
         trace = matrix.trace()
         k = self._number(found.values, found, trace)
@@ -294,7 +292,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         self._set_objects(data, kernel)
         # Directions v_j, not eigenvectors u_j, leave at most sum_j lambda_j |v_j - u_j|^2 more.
         lost = float(np.square(vectors - exact).sum(axis=0) @ np.abs(values))
-        self._certify(found, lost, trace, matrix.scale, kernel, time.perf_counter() - start)
+        self._certify(found, lost, trace, matrix.scale, kernel, run.seconds)
         self._learn_inverse(data, kernel)
 
     def _derive(self) -> None:
@@ -389,8 +387,6 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             require_choice(getattr(self, name), name, allowed)
         if self.max_iter is not None:
             integer(self.max_iter, "max_iter", minimum=1)
-        if self.time_limit is not None:
-            positive(self.time_limit, "time_limit")
         if not (self.project_out in (None, "linear") or callable(self.project_out)):
             raise ValueError(
                 f"project_out must be None, 'linear' or a function; got {self.project_out!r}."
@@ -547,41 +543,36 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         rounding = _ULPS * eps * (scale + math.sqrt(n) * size)
         of_sums = (1.0 + math.sqrt(k)) * rounding
         definite = not self.allow_indefinite and (values >= -_NEGATIVE * size).all()
-        status = found.status
-        primal = dual = gap = relative = math.nan
+        violation = float(norms[:k].max(initial=0.0)) / size if size > 0.0 else 0.0
+        work = {
+            "n_iter": found.n_products,
+            "seconds": seconds,
+            "precision": "float64" if found.exact else "float32, by the solver",
+            "assumes": None if kernel.definiteness.is_psd or not definite else "psd",
+            "rounding": of_sums,
+        }
         if definite and found.exact:
-            if found.n_products == 0:
-                upper = values[:k]
-            else:
-                upper = upper_bounds(values, norms, k, trace) if k else values[:0]
-            bounds = np.stack([values[:k] - rounding, upper + rounding], axis=1)
+            upper = bounds_from_above(found, k, trace)
+            self.eigenvalue_bounds_ = np.stack([values[:k] - rounding, upper + rounding], axis=1)
             # A component whose eigenvalue is taken as zero explains nothing.
             primal = max(trace - float(self.eigenvalues_.sum()), 0.0) + lost + of_sums
             dual = max(trace - float(upper.sum()) - of_sums, 0.0)
-            gap = primal - dual
-            relative = gap / trace if trace > 0.0 else 0.0
-            if status == "optimal" and relative > _PROVED:
-                status = "precision_limit" if of_sums > 0.5 * gap else "stationary"
+            self.certificate_ = bounded(
+                found.status,
+                primal,
+                dual,
+                size=trace,
+                violation=violation,
+                gap_limit=GAP_LIMIT,
+                too_wide="precision_limit" if of_sums > 0.5 * (primal - dual) else "stationary",
+                **work,
+            )
         else:
             errors = norms[:k] + rounding
-            bounds = np.stack([values[:k] - errors, values[:k] + errors], axis=1)
-            if status == "optimal" and not (definite and found.exact):
-                status = "stationary"
-        self.eigenvalue_bounds_ = bounds
-        violation = float(norms[:k].max(initial=0.0)) / size if size > 0.0 else 0.0
-        self.certificate_ = Certificate(
-            status,
-            primal=primal,
-            dual=dual,
-            gap=gap,
-            relative_gap=relative,
-            kkt_violation=violation,
-            n_iter=found.n_products,
-            seconds=seconds,
-            precision="float64" if found.exact else "float32, by the solver",
-            assumes=None if kernel.definiteness.is_psd or not definite else "psd",
-            rounding=of_sums,
-        )
+            self.eigenvalue_bounds_ = np.stack([values[:k] - errors, values[:k] + errors], axis=1)
+            status = "stationary" if found.status == "optimal" else found.status
+            self.certificate_ = local(status, math.nan, violation, **work)
+        status = self.certificate_.status
         if status in ("iteration_limit", "time_limit"):
             warn_caller(
                 f"the iteration ended by its {status.replace('_', ' ')}; the largest residual is "

@@ -12,8 +12,7 @@ Without weights and with the constant, A is the centred kernel matrix.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -23,8 +22,9 @@ from numpy.typing import NDArray
 
 from mercer.gram import Gram
 from mercer.kernels.conditional import orthonormal
-from mercer.numerics.block_krylov import RitzPairs, StopIterationRequest, largest_eigenpairs
+from mercer.numerics.block_krylov import RitzPairs, largest_eigenpairs
 from mercer.objects.arrays import Array
+from mercer.run import Run
 from mercer.solvers.rounding import value_sizes
 
 Single = NDArray[np.float32]
@@ -44,8 +44,7 @@ class ProjectedGram:
     """Products and entries of A.
 
     `gram`: the kernel matrix. `weight`: weights of the objects, or None. `functions` (n, q): the
-    functions S. `time_limit`: seconds after which a product raises StopIterationRequest.
-    `report`: what the iteration reports its products to.
+    functions S. `run`: is asked before every part of a product whether to stop; default: no limit.
     """
 
     def __init__(
@@ -54,11 +53,10 @@ class ProjectedGram:
         weight: Array | None,
         functions: Array,
         n_jobs: int | None = None,
-        time_limit: float | None = None,
-        report: Callable[..., bool] | None = None,
+        run: Run | None = None,
     ) -> None:
         self.n = gram.n
-        self._report = report
+        self._run = Run() if run is None else run
         self.root = None if weight is None else np.sqrt(weight)
         self.basis = orthonormal(self._rooted(functions)) if functions.shape[1] else functions
         self._gram = gram.in_precision("float64")
@@ -66,8 +64,6 @@ class ProjectedGram:
         self._image: Array | None = None  # of the basis, before functions are removed
         self._rough: Single | None = None  # the same in single precision
         self._n_jobs = n_jobs
-        self._time_limit = time_limit
-        self._deadline = None if time_limit is None else time.monotonic() + time_limit
 
     @cached_property
     def _coarse(self) -> Gram:
@@ -133,17 +129,15 @@ class ProjectedGram:
             start=lambda width: self.start(width, rng),
             trace=None if by_size else self.rough_trace,
             tol=tol,
-            max_products=max_products,
             by_size=by_size,
             rng=rng,
-            report=self._report,
+            run=self._run.branch(steps=max_products),
         )
         if found is None:
-            if self._deadline is None or time.monotonic() <= self._deadline:
-                raise KeyboardInterrupt
+            self._run.raise_interrupt()
             raise TimeoutError(
-                f"time_limit={self._time_limit} ended before the first product with the kernel "
-                "matrix, so there are no components; use a larger time_limit."
+                "time_limit ended before the first product with the kernel matrix, so there are no "
+                "components; use a larger time_limit."
             )
         if self._image is None and self._rough is not None:  # at a limit; another product is late
             self._image = self._rough.astype(np.float64)
@@ -182,7 +176,7 @@ class ProjectedGram:
         kept = []
         step = max(1, min(self.n // 4, int(_VALUES) // self.n))
         for first in range(0, self.n, step):
-            self._look()
+            self._run.check()
             last = min(first + step, self.n)
             tile = self._coarse.tile(np.arange(first, last), np.arange(last), n_jobs=self._n_jobs)
             kept.append((first, np.asarray(tile, dtype=np.float32)))
@@ -247,21 +241,17 @@ class ProjectedGram:
         if gram is not self._gram:
             self._keep()
             if self._kept is not None:
-                self._look()
+                self._run.check()
                 return self._product_of_kept(self._kept, V)
         chunks = list(self._chunks())
         if gram.linear or len(chunks) == 1:
-            self._look()
+            self._run.check()
             return gram.matmul(V, self._n_jobs).astype(V.dtype, copy=False)
         product = np.empty_like(V)
         for rows in chunks:
-            self._look()
+            self._run.check()
             product[rows] = gram.matmul(V, self._n_jobs, rows=rows)
         return product
-
-    def _look(self) -> None:
-        if self._deadline is not None and time.monotonic() > self._deadline:
-            raise StopIterationRequest("time_limit")
 
     def _chunks(self) -> Iterator[NDArray[np.intp]]:
         step = max(1, int(_VALUES) // self.n)

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from dataclasses import KW_ONLY
 from typing import Any, Self
 
@@ -32,17 +31,18 @@ from mercer.kernels import Kernel
 from mercer.machines.conventions import ClusterMixin
 from mercer.machines.estimator import KernelEstimator
 from mercer.machines.parameters import check_non_negative
-from mercer.machines.progress import Broadcast, raise_interrupt, watched
+from mercer.machines.progress import running
 from mercer.numerics.block_krylov import RitzPairs
 from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
-from mercer.objects.parameters import declared, integer, positive
+from mercer.objects.parameters import declared, integer
 from mercer.objects.validation import stored_alike
-from mercer.solvers import Certificate
+from mercer.run import Run
+from mercer.solvers.prove import bounded
 
 from .projected_gram import ProjectedGram
 from .seeds import generator
-from .spectrum_bounds import upper_bounds
+from .spectrum_bounds import bounds_from_above
 
 Labels = NDArray[np.intp]
 
@@ -139,17 +139,14 @@ class KernelSpectralClustering(ClusterMixin, KernelEstimator):
             The fitted model. After Ctrl-C in the iteration the clusters of the eigenvectors found
             so far are kept, with the status "interrupted", and KeyboardInterrupt is raised.
         """
-        with self._all_or_nothing(), watched(self, 1) as report:
-            self._fit(X, sample_weight, report)
-        raise_interrupt(self.certificate_.status, report)
+        with self._all_or_nothing(), running(self) as run:
+            self._fit(X, sample_weight, run)
+        run.raise_interrupt()
         return self
 
-    def _fit(self, X: Any, sample_weight: Any, report: Broadcast | None) -> None:
-        begun = time.monotonic()
+    def _fit(self, X: Any, sample_weight: Any, run: Run) -> None:
         k = integer(self.n_clusters, "n_clusters", minimum=1)
         check_non_negative("tol", self.tol)
-        if self.time_limit is not None:
-            positive(self.time_limit, "time_limit")
         data, kernel = self._enter(X, None, sample_weight)
         if data.n < k:
             raise ValueError(
@@ -159,9 +156,7 @@ class KernelSpectralClustering(ClusterMixin, KernelEstimator):
         weight = np.ones(data.n) if data.weight is None else data.weight
         degrees = _degrees(gram, weight, self.n_jobs)
         # D^-1/2 K D^-1/2 of copies has the same non-zero eigenvalues as this matrix.
-        matrix = ProjectedGram(
-            gram, weight / degrees, np.empty((data.n, 0)), self.n_jobs, self.time_limit, report
-        )
+        matrix = ProjectedGram(gram, weight / degrees, np.empty((data.n, 0)), self.n_jobs, run)
         found = matrix.leading(k, generator(self.random_state), float(self.tol))
         values = found.values[:k]
         # Copies of an object have different entries in vectors of eigenvalue 0.
@@ -186,7 +181,7 @@ class KernelSpectralClustering(ClusterMixin, KernelEstimator):
         if data.kept is not None:
             self.labels_ = self.predict(X)
             self.labels_[data.kept] = labels
-        self._certify(found, matrix, kernel, k, time.monotonic() - begun)
+        self._certify(found, matrix, kernel, k, run.seconds)
 
     def _certify(
         self, found: RitzPairs, matrix: ProjectedGram, kernel: Kernel, k: int, seconds: float
@@ -195,19 +190,15 @@ class KernelSpectralClustering(ClusterMixin, KernelEstimator):
         if found.n_products == 0:
             upper = float(found.values.sum())
         elif found.exact and kernel.definiteness.is_psd:
-            bounds = upper_bounds(found.values, found.residual_norms, k, matrix.trace())
+            bounds = bounds_from_above(found, k, matrix.trace())
             upper = float(np.minimum(bounds, 1.0).sum())
         rounding = 8.0 * np.finfo(float).eps * math.sqrt(matrix.n) * k
-        dual = max(k - upper - rounding, 0.0)
-        primal = max(self.ncut_, 0.0) + rounding
         ended = found.status in ("iteration_limit", "time_limit", "interrupted")
-        self.certificate_ = Certificate(
+        self.certificate_ = bounded(
             found.status if ended else "stationary",
-            primal=primal,
-            dual=dual,
-            gap=primal - dual,
-            relative_gap=(primal - dual) / primal,
-            kkt_violation=0.0 if not ended else math.nan,
+            max(self.ncut_, 0.0) + rounding,
+            max(k - upper - rounding, 0.0),
+            violation=0.0 if not ended else math.nan,
             n_iter=found.n_products,
             seconds=seconds,
             assumes=None if kernel.definiteness.is_psd else "psd",

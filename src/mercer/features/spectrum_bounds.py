@@ -18,7 +18,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from mercer.numerics.block_krylov import RitzPairs
 from mercer.objects.arrays import Array
+
+
+def bounds_from_above(found: RitzPairs, k: int, trace: float) -> Array:
+    """Return upper bounds on the k largest eigenvalues; those of a direct method are the values."""
+    if found.n_products == 0 or k == 0:
+        return found.values[:k]
+    return upper_bounds(found.values, found.residual_norms, k, trace)
 
 
 def upper_bounds(values: Array, residual_norms: Array, k: int, trace: float) -> Array:

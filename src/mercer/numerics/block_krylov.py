@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.objects.arrays import Array
+from mercer.run import Run
 
 Vectors = NDArray[np.floating]
 Products = Callable[[Any], Any]
@@ -35,10 +36,6 @@ _EXTRA = 4  # vectors of a block beyond those that are wanted, so that the last 
 _BLOCKS = 12  # of a space before it is restarted
 _STALLED = 6  # products without progress after which the rest is rounding
 _BELOW = 0.8  # what the trace leaves, relative to the last wanted value, that gives narrow bounds
-
-
-class StopIterationRequest(Exception):  # noqa: N818 - a request of the caller, not an error
-    """Raised by a product to end the iteration; its argument is the status."""
 
 
 @dataclass(frozen=True)
@@ -73,42 +70,41 @@ def largest_eigenpairs(
     start: Callable[[int], Array] | None = None,
     trace: Callable[[], float] | None = None,
     tol: float = 1e-5,
-    max_products: int = 1000,
     by_size: bool = False,
     rng: np.random.Generator,
-    report: Callable[..., bool] | None = None,
+    run: Run,
 ) -> RitzPairs | None:
     """Return Ritz pairs of the largest eigenvalues of a symmetric matrix.
 
-    `exact`, `cheap`: functions that return A @ V, of blocks in float64 and in float32; they may
-    raise StopIterationRequest or KeyboardInterrupt, which ends the iteration with the pairs found
-    so far, or None where there are none. `n`, `k`: size of the matrix, number of wanted pairs.
+    `exact`, `cheap`: functions that return A @ V, of blocks in float64 and in float32, and may ask
+    the run whether to stop. `n`, `k`: size of the matrix, number of wanted pairs.
     `start`: function that returns a block of so many vectors to start with; default: random ones.
     `trace`: function that returns the trace of a positive semidefinite matrix, roughly; then as
     many pairs are finished with exact products as narrow bounds need, where the space has so many.
     `tol`: residual norm that is accepted, relative to the largest absolute Ritz value; 0: as small
-    as rounding allows. `by_size`: whether the absolutely largest eigenvalues are wanted. `report`:
-    called after every product (see `mercer.machines.progress.Report`: the largest relative residual
-    and the sum of the wanted values); True ends the iteration, "interrupted". At least `k` pairs
-    are returned, in order; those beyond describe the space that was searched.
+    as rounding allows. `by_size`: whether the absolutely largest eigenvalues are wanted. `run`:
+    its steps are products; reported are the largest relative residual and the sum of the wanted
+    values. Where it stops the iteration, the pairs found so far are returned, or None where there
+    are none. At least `k` pairs are returned, in order; those beyond describe the space that was
+    searched.
     """
     width = min(n, k + _EXTRA)
-    try:
+    with run.until_stopped():
         first = rng.standard_normal((n, width)) if start is None else start(width)
-    except StopIterationRequest:
+    if run.status is not None:
         return None
     block = _orthonormal(first)
     found: RitzPairs | None = None
     if cheap is not None:
-        space = _Space(cheap, k, max(tol, _SINGLE), by_size, np.float32, report)
-        found = space.search(block, max_products, 2 * width)
+        space = _Space(cheap, k, max(tol, _SINGLE), by_size, np.float32, run)
+        found = space.search(block, 2 * width)
         if found is None or found.status not in ("optimal", "precision_limit"):
             return found
         number = _number_to_finish(found.values, k, trace)
         block = _orthonormal(found.vectors[:, :number])
     done = 0 if found is None else found.n_products
-    space = _Space(exact, k, tol, by_size, np.float64, report, done)
-    finished = space.search(block, max(max_products - done, 1))
+    space = _Space(exact, k, tol, by_size, np.float64, run.branch(after=done))
+    finished = space.search(block)
     if finished is None:
         if found is None:
             return None
@@ -142,16 +138,13 @@ class _Space:
         tol: float,
         by_size: bool,
         dtype: type,
-        report: Callable[..., bool] | None,
-        done: int = 0,
+        run: Run,
     ) -> None:
         self.products, self.k, self.tol, self.by_size = products, k, tol, by_size
-        self.dtype, self.report, self.done = dtype, report, done
+        self.dtype, self.run = dtype, run
         self.stopped = "optimal"
 
-    def search(
-        self, block: Vectors, max_products: int, number: int | None = None
-    ) -> RitzPairs | None:
+    def search(self, block: Vectors, number: int | None = None) -> RitzPairs | None:
         """Return the pairs after convergence or at a limit; None if no product was finished.
 
         `number`: how many pairs are returned at most; default: all of the space.
@@ -165,27 +158,27 @@ class _Space:
         self._next: Vectors = np.empty((n, 0), dtype=self.dtype)
         self._T = np.zeros((most, most))
         self._size = 0
-        best, since = math.inf, 0
-        for count in range(1, max_products + 1):
+        best, since, count = math.inf, 0, 0
+        while True:
+            count += 1
             block = block.astype(self.dtype, order="F", copy=False)
-            try:
+            with self.run.until_stopped():
                 image = self.products(block)
-            except StopIterationRequest as request:
-                return self._ended(count - 1, str(request))
-            except KeyboardInterrupt:
-                return self._ended(count - 1, "interrupted")
+            if self.run.status is not None:
+                return self._ended(count - 1, self.run.status)
             self._append(block, image)
             values, rotation = self._rotation()
             size = float(np.abs(values[: self.k]).max(initial=0.0))
             worst = float(self._residual_norms(rotation[:, : self.k]).max(initial=0.0))
-            asked = self._reported(count, worst / max(size, 1e-300), values)
+            total = float(values[: self.k].sum())
+            ended = self.run.stop(count, worst / max(size, 1e-300), objective=total)
             floor = 4.0 * np.finfo(np.float64).eps * math.sqrt(n) * size
             if len(values) >= self.k and worst <= max(self.tol * size, floor):
                 return self._ended(count, "optimal")
             if self._next.shape[1] == 0:  # the space is invariant, or the whole space
                 return self._ended(count, "optimal")
-            if asked:
-                return self._ended(count, "interrupted")
+            if ended is not None:
+                return self._ended(count, ended)
             best, since = (worst, 0) if worst < 0.9 * best else (best, since + 1)
             full = self._size + self._next.shape[1] > most
             if since >= _STALLED and full:
@@ -193,14 +186,6 @@ class _Space:
             if full:
                 self._restart(values, rotation, self.k + width)
             block = self._next
-        return self._ended(max_products, "iteration_limit")
-
-    def _reported(self, count: int, residual: float, values: Array) -> bool:
-        """Report a product and return whether a listener asks for the end."""
-        if self.report is None:
-            return False
-        total = float(values[: self.k].sum())
-        return self.report(self.done + count, residual, total, math.nan, 0, 0, 0)
 
     def _append(self, block: Vectors, image: Vectors) -> None:
         """Take a block and its image into the space, and find the next block."""

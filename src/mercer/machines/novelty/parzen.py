@@ -152,6 +152,7 @@ class ParzenDensity(DensityMixin, KernelEstimator):
             run.check()
             return value
 
+        width, n_iter, status = math.nan, 0, "stationary"
         with run.until_stopped():
             for i in reversed(range(len(grid))):
                 h = math.exp(grid[i])
@@ -166,10 +167,12 @@ class ParzenDensity(DensityMixin, KernelEstimator):
             found = scipy.optimize.minimize_scalar(
                 cost, bounds=bracket, method="bounded", options={"xatol": 1e-4}
             )
-            return math.exp(float(found.x)), len(grid) + int(found.nfev), "stationary"
-        if not tried:
-            run.raise_interrupt()
-        return math.exp(min(tried)[1]), len(tried), "interrupted"
+            width, n_iter = math.exp(float(found.x)), len(grid) + int(found.nfev)
+        if run.status is not None:
+            if not tried:
+                run.raise_interrupt()
+            width, n_iter, status = math.exp(min(tried)[1]), len(tried), run.status
+        return width, n_iter, status
 
     def score_samples(self, X: Any) -> Array:
         """Return the logarithms of the density at rows, of shape (n_X,)."""

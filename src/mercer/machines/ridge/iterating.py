@@ -25,12 +25,11 @@ _SWEEPS = 1_000
 
 def _reached(run: Run, n_iter: int, lower: Array, upper: Array, residual: Array) -> bool:
     """Report a step, whose optimum lies between `lower` and `upper`; return whether to stop."""
-    numbers: dict[str, float] = {}
-    if run.watched:
-        numbers["gap"] = float(((upper - lower) / np.maximum(np.abs(lower), 1e-300)).max())
-        numbers["violation"] = float(np.abs(residual).max(initial=0.0))
-        numbers["objective"] = float(lower.sum())
-    return run.stop(n_iter, **numbers, active=len(residual)) is not None
+    if not run.watched:
+        return run.stop(n_iter) is not None
+    gap = float(((upper - lower) / np.maximum(np.abs(lower), 1e-300)).max())
+    violation, objective = float(np.abs(residual).max(initial=0.0)), float(lower.sum())
+    return run.stop(n_iter, violation, gap, objective, active=len(residual)) is not None
 
 
 def by_cg(problem: RidgeProblem, tol: float, run: Run) -> RidgeSolution:
