@@ -8,8 +8,6 @@ objective is not lower is dropped in favour of the plain step.
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
@@ -19,8 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
-
-Report = Callable[..., bool]
+from mercer.run import Run
 
 _MEMORY = 6  # iterates from which the next one is extrapolated
 
@@ -65,22 +62,12 @@ class Accelerated:
         return np.asarray(G[:, -1] - dG @ share)
 
 
-class Limits(NamedTuple):
-    """When a descent ends: relative decrease, number of steps, time, listeners."""
-
-    tol: float
-    max_iter: int
-    deadline: float | None
-    report: Report | None
-
-
 class Descent(NamedTuple):
     """The outcome: the last state, the objectives from the start on, and why it ended."""
 
     state: Any
     path: list[float]
     status: str
-    asked: bool  # whether a listener ended it, and not Ctrl-C
 
     @property
     def ended(self) -> bool:
@@ -88,34 +75,29 @@ class Descent(NamedTuple):
         return self.status in ("time_limit", "interrupted")
 
 
-def descend(state: Any, step: Callable[[Any], Any], limits: Limits) -> Descent:
+def descend(state: Any, step: Callable[[Any], Any], tol: float, run: Run) -> Descent:
     """Repeat a step until the objective falls by no more than tol, relative to its size.
 
     `state`: has the attribute objective. A step whose objective is larger, which only rounding can
     do, is not taken.
     """
     path = [state.objective]
-    for iteration in range(1, limits.max_iter + 1):
-        try:
+    while True:
+        with run.until_stopped():
             new = step(state)
-            stop = False
             change = state.objective - new.objective
             size = max(abs(new.objective), abs(change), 1e-300)
-            if limits.report is not None:
-                stop = limits.report(iteration, change / size, new.objective, math.nan, 0, 0, 0)
-        except KeyboardInterrupt:
-            return Descent(state, path, "interrupted", False)
+            run.stop(len(path), change / size, objective=new.objective)
+        if run.by_keyboard:
+            return Descent(state, path, "interrupted")
         if change < 0.0:
-            return Descent(state, path, "stationary", False)
+            return Descent(state, path, "stationary")
         state = new
         path.append(new.objective)
-        if change <= limits.tol * size:
-            return Descent(state, path, "stationary", False)
-        if stop:
-            return Descent(state, path, "interrupted", True)
-        if limits.deadline is not None and time.monotonic() > limits.deadline:
-            return Descent(state, path, "time_limit", False)
-    return Descent(state, path, "iteration_limit", False)
+        if change <= tol * size:
+            return Descent(state, path, "stationary")
+        if run.status is not None:
+            return Descent(state, path, run.status)
 
 
 def warn_of(status: str, name: str) -> None:

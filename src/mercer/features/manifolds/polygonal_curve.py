@@ -28,11 +28,12 @@ import scipy.linalg
 import scipy.optimize
 import scipy.sparse as sp
 
-from mercer.machines.progress import watched
 from mercer.objects.arrays import Array
 from mercer.objects.parameters import integer, positive
+from mercer.run import Run
+from mercer.solvers.prove import local
 
-from .descent import Descent, Limits, descend
+from .descent import Descent, descend
 from .polyline import OnLine, PolygonalLine, lengths, project
 from .starts import principal_axes
 
@@ -108,18 +109,14 @@ class PolygonalPrincipalCurve(PolygonalLine):
         if self.length is not None:
             positive(self.length, "length")
 
-    def _fit(self, X: Array, weight: Array, begun: float) -> bool:
-        deadline = None if self.time_limit is None else begun + float(self.time_limit)
+    def _fit(self, X: Array, weight: Array, run: Run) -> None:
         bound = math.inf if self.length is None else float(self.length)
-        with watched(self, 1) as report:
-            limits = Limits(float(self.tol), int(self.max_iter), deadline, report)
-            found, n_iter = _grown(X, weight, int(self.n_knots), bound, limits)
+        found, n_iter = _grown(
+            X, weight, int(self.n_knots), bound, float(self.tol), int(self.max_iter), run
+        )
         self.knots_ = found.state.knots
         self.objective_, self.n_iter_ = float(found.state.objective), n_iter
-        self.certificate_ = self._without_bound(
-            found.status, self.objective_, math.nan, n_iter, begun
-        )
-        return found.status == "interrupted" and not found.asked
+        self.certificate_ = local(found.status, self.objective_, n_iter=n_iter, seconds=run.seconds)
 
 
 class _State(NamedTuple):
@@ -129,7 +126,13 @@ class _State(NamedTuple):
 
 
 def _grown(
-    X: Array, weight: Array, n_knots: int, bound: float, limits: Limits
+    X: Array,
+    weight: Array,
+    n_knots: int,
+    bound: float,
+    tol: float,
+    max_iter: int,
+    run: Run,
 ) -> tuple[Descent, int]:
     """Return the line after descents with 2, 4, 8, ... knots, and the number of iterations."""
     mean = weight @ X / weight.sum()
@@ -142,7 +145,12 @@ def _grown(
     knots, n_iter = ends[:, None] * axes.directions[:, 0], 0
     while True:
         start = _state(centred, weight, knots)
-        found = descend(start, lambda state: _step(centred, weight, state, bound), limits)
+        found = descend(
+            start,
+            lambda state: _step(centred, weight, state, bound),
+            tol,
+            run.branch(steps=max_iter),
+        )
         n_iter += len(found.path) - 1
         if len(knots) == n_knots or found.ended:
             state = found.state._replace(knots=_split(found.state.knots, n_knots) + mean)

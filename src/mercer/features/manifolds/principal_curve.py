@@ -9,15 +9,14 @@ passes through every point: the quantisation error alone has no well-defined min
 from __future__ import annotations
 
 import math
-import time
-from typing import NamedTuple
 
 import numpy as np
 
 from mercer.kernels import RBF
-from mercer.machines.progress import watched
 from mercer.objects.arrays import Array
 from mercer.objects.parameters import integer, positive
+from mercer.run import Run
+from mercer.solvers.prove import local
 
 from .polyline import PolygonalLine, even, lengths, project
 from .starts import principal_axes
@@ -90,39 +89,26 @@ class PrincipalCurve(PolygonalLine):
         positive(self.bandwidth, "bandwidth")
         integer(self.n_knots, "n_knots", minimum=2)
 
-    def _fit(self, X: Array, weight: Array, begun: float) -> bool:
-        found = self._iterated(X, weight, begun)
-        self.knots_ = found.knots
-        self.n_iter_ = found.n_iter
-        self.objective_ = float(weight @ project(X, self.knots_).squares)
-        self.certificate_ = self._without_bound(
-            found.status, self.objective_, found.movement, found.n_iter, begun
-        )
-        return found.raised
-
-    def _iterated(self, X: Array, weight: Array, begun: float) -> _Found:
+    def _fit(self, X: Array, weight: Array, run: Run) -> None:
         axes = principal_axes(X, weight)
         scores = (X - axes.mean) @ axes.directions[:, 0]
         ends = np.array([scores.min(), scores.max()])[:, None] * axes.directions[:, 0]
         knots = even(axes.mean + ends, int(self.n_knots))
-        movement, iteration = math.inf, 0
-        with watched(self, 1) as report:
-            for iteration in range(1, int(self.max_iter) + 1):
-                try:
-                    new = self._smoothed(X, weight, knots)
-                except KeyboardInterrupt:
-                    return _Found(knots, movement, iteration - 1, "interrupted", True)
+        run, movement, n_iter = run.branch(steps=int(self.max_iter)), math.inf, 0
+        with run.until_stopped():
+            while True:
+                new = self._smoothed(X, weight, knots)
                 length = max(float(lengths(new).sum()), 1e-300)
                 movement = float(np.linalg.norm(new - knots, axis=1).max()) / length
-                knots = new
-                if movement <= float(self.tol):
-                    return _Found(knots, movement, iteration, "stationary", False)
-                if report is not None and report(iteration, movement, math.nan, math.nan, 0, 0, 0):
-                    return _Found(knots, movement, iteration, "interrupted", False)
-                limit = self.time_limit
-                if limit is not None and time.monotonic() > begun + float(limit):
-                    return _Found(knots, movement, iteration, "time_limit", False)
-        return _Found(knots, movement, iteration, "iteration_limit", False)
+                knots, n_iter = new, n_iter + 1
+                if movement <= float(self.tol) or run.stop(n_iter, movement) is not None:
+                    break
+        self.knots_, self.n_iter_ = knots, n_iter
+        self.objective_ = float(weight @ project(X, knots).squares)
+        status = run.status or "stationary"
+        self.certificate_ = local(
+            status, self.objective_, movement, n_iter=n_iter, seconds=run.seconds
+        )
 
     def _smoothed(self, X: Array, weight: Array, knots: Array) -> Array:
         """Return the local linear regression of the points on their positions, at the knots."""
@@ -146,11 +132,3 @@ class PrincipalCurve(PolygonalLine):
         slope = products / (moment + _RIDGE * width**2)[:, None]
         moved = np.where(empty[:, None], knots, means + slope * (begin - centre)[:, None])
         return even(moved, len(knots))
-
-
-class _Found(NamedTuple):
-    knots: Array
-    movement: float
-    n_iter: int
-    status: str
-    raised: bool

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from mercer.kernels import Kernel, PeriodicGaussian, resolve
 from mercer.machines.parameters import check_numbers
-from mercer.machines.progress import watched
 from mercer.objects.arrays import Array
 from mercer.objects.parameters import (
     declared,
@@ -23,11 +22,13 @@ from mercer.objects.parameters import (
     require_choice,
     truth,
 )
+from mercer.run import Run
+from mercer.solvers.prove import local
 
 from ..base import as_precise
 from ..seeds import generator
 from .alternation import HardAlternation, SoftAlternation, State, responsibilities
-from .descent import Accelerated, Descent, Limits, descend
+from .descent import Accelerated, Descent, descend
 from .domain import DOMAINS, Domain
 from .latent_features import REGULARIZERS, LatentFeatures
 from .quantiser import Quantiser
@@ -184,21 +185,14 @@ class RegularizedPrincipalManifold(Quantiser):
 
     # -- fit ----------------------------------------------------------------------------------
 
-    def _fit(self, X: Array, weight: Array, begun: float) -> bool:
+    def _fit(self, X: Array, weight: Array, run: Run) -> None:
         domain = Domain(self.domain, self._counts())
         self._refuse_few_columns(domain, X)
         kernel = self._bound_kernel(domain)
         features = LatentFeatures(kernel, domain.nodes(), self._order(kernel), self.regularizer)
         mean = weight @ X / weight.sum()
         alternation = self._alternation(X - mean, weight, domain, features)
-        with watched(self, int(self.n_restarts)) as report:
-            limits = Limits(
-                float(self.tol),
-                int(self.max_iter),
-                None if self.time_limit is None else begun + float(self.time_limit),
-                report,
-            )
-            found = self._best(alternation, mean, limits)
+        found = self._best(alternation, mean, run)
         state = alternation.finished(found.state, float(self.lam))
         self.kernel_, self.nodes_ = kernel, features.nodes
         surface = state.surface
@@ -213,14 +207,13 @@ class RegularizedPrincipalManifold(Quantiser):
         self._domain_kind, self._node_counts = domain.kind, list(domain.counts)
         self._lazy: dict[str, Surface] = {}
         slope = alternation.slope(state, float(self.lam))
-        self.certificate_ = self._without_bound(
-            found.status, state.objective, slope, self.n_iter_, begun
+        self.certificate_ = local(
+            found.status, state.objective, slope, n_iter=self.n_iter_, seconds=run.seconds
         )
         if state.projection is not None:
             self.latent_ = state.projection.latent
         else:
             self.latent_ = self._nearest(X)[0]
-        return found.status == "interrupted" and not found.asked
 
     def _alternation(
         self, X: Array, weight: Array, domain: Domain, features: LatentFeatures
@@ -237,7 +230,7 @@ class RegularizedPrincipalManifold(Quantiser):
         )
 
     def _best(
-        self, alternation: HardAlternation | SoftAlternation, mean: Array, limits: Limits
+        self, alternation: HardAlternation | SoftAlternation, mean: Array, run: Run
     ) -> Descent:
         """Return the best of all starts."""
         rng = generator(self.random_state)
@@ -257,17 +250,17 @@ class RegularizedPrincipalManifold(Quantiser):
                 smooth = features.design(features.nodes)[:, features.n_functions :]
                 noise = smooth @ rng.normal(size=(features.n_features, len(spread)))
                 shift = noise / max(float(noise.std()), 1e-300) * np.abs(spread)
-            found = self._annealed(alternation, points + shift, limits)
+            found = self._annealed(alternation, points + shift, run)
             if best is None or found.state.objective < best.state.objective:
                 best = found
             if found.ended:
-                best = best._replace(status=found.status, asked=found.asked)
+                best = best._replace(status=found.status)
                 break
         assert best is not None
         return best
 
     def _annealed(
-        self, alternation: HardAlternation | SoftAlternation, points: Array, limits: Limits
+        self, alternation: HardAlternation | SoftAlternation, points: Array, run: Run
     ) -> Descent:
         schedule = self._schedule()
         coefficients = alternation.at_nodes(points, schedule[0])
@@ -275,7 +268,8 @@ class RegularizedPrincipalManifold(Quantiser):
         for lam in schedule:
             if lam != schedule[0]:
                 state = alternation.start(state.surface.functions_coef, state.theta, lam)
-            found = descend(state, Accelerated(alternation, lam), limits)
+            part = run.branch(steps=int(self.max_iter))
+            found = descend(state, Accelerated(alternation, lam), float(self.tol), part)
             state = found.state
             if found.ended:
                 break

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import time
 from typing import Any, Self
 
 import numpy as np
@@ -11,9 +9,11 @@ import numpy as np
 from mercer.machines.conventions import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.machines.dense_rows import checked_rows, training_rows
 from mercer.machines.estimator import KernelEstimator
+from mercer.machines.progress import running
 from mercer.machines.weights import check_sample_weight
 from mercer.objects.arrays import Array
-from mercer.objects.parameters import integer, positive, real
+from mercer.objects.parameters import integer, real
+from mercer.run import Run
 from mercer.solvers import Certificate
 
 from .descent import warn_of
@@ -52,40 +52,21 @@ class Quantiser(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             The fitted estimator. After Ctrl-C what was found so far is kept, with the status
             "interrupted", and KeyboardInterrupt is raised.
         """
-        begun = time.monotonic()
-        with self._all_or_nothing():
+        with self._all_or_nothing(), running(self) as run:
             real(self.tol, "tol", minimum=0)
             integer(self.max_iter, "max_iter", minimum=1)
-            if self.time_limit is not None:
-                positive(self.time_limit, "time_limit")
             self._check_parameters()
             rows, weight = training_rows(self, X, sample_weight)
-            raised = self._fit(rows, weight, begun)
+            self._fit(rows, weight, run)
         warn_of(self.certificate_.status, type(self).__name__)
-        if raised:
-            raise KeyboardInterrupt
+        run.raise_interrupt()
         return self
 
     def _check_parameters(self) -> None:
         raise NotImplementedError(f"{type(self).__name__} does not check its parameters.")
 
-    def _fit(self, X: Array, weight: Array, begun: float) -> bool:
+    def _fit(self, X: Array, weight: Array, run: Run) -> None:
         raise NotImplementedError(f"{type(self).__name__} cannot be fitted.")
-
-    def _without_bound(
-        self, status: str, objective: float, slope: float, n_iter: int, begun: float
-    ) -> Certificate:
-        """Return the certificate of a local search, whose primal value is the objective."""
-        return Certificate(
-            status,
-            primal=objective,
-            dual=math.nan,
-            gap=math.nan,
-            relative_gap=math.nan,
-            kkt_violation=slope,
-            n_iter=n_iter,
-            seconds=time.monotonic() - begun,
-        )
 
     def _rows(self, X: Any) -> Any:
         """Return rows to transform."""
