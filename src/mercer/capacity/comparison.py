@@ -13,6 +13,9 @@ from .statements import aligned
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+__all__ = ["Comparison", "compare"]
+
+
 HEADINGS = ("bound", "quantity", "value", "says", "stops being vacuous at", "dominant term")
 
 

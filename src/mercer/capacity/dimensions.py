@@ -15,6 +15,7 @@ from scipy.linalg import null_space
 
 from .bound import Bound, Condition, bound, state
 from .fat import fat_dimension
+from .shattering import signs_of
 
 __all__ = [
     "radon_unrealisable_labelling",
@@ -304,11 +305,3 @@ def sine_shatter(y: ArrayLike) -> float:
     labels = signs_of(y)
     powers = 10 ** np.arange(1, len(labels) + 1, dtype=float)
     return math.pi * (1 + float(np.sum((1 - labels) * powers)) / 2)
-
-
-def signs_of(y: ArrayLike) -> NDArray[np.float64]:
-    """Return labels as numbers; raise ValueError unless they are 1 and -1."""
-    labels = np.asarray(y, dtype=float)
-    if labels.ndim != 1 or not labels.size or not np.all(np.abs(labels) == 1):
-        raise ValueError("y must be a list of labels 1 and -1.")
-    return labels

@@ -29,8 +29,7 @@ from numpy.typing import NDArray
 from mercer.gram import Gram
 from mercer.objects.validation import count, take
 
-from .bound import Bound, bound, state
-from .condition import Condition
+from .bound import Bound, Condition, bound, state
 from .loo_formulas import STABLE, estimates_of, with_conditions
 from .measured import Measured, intercept_is_determined, measure, one_column
 from .statements import (

@@ -28,8 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .bound import Bound, bound, state
-from .condition import Condition
+from .bound import Bound, Condition, bound, state
 from .measured import Measured, measure
 
 __all__ = ["loo_estimates"]

@@ -16,7 +16,7 @@ from mercer.geometry import smallest_enclosing_ball
 from mercer.kernels import Definiteness
 from mercer.objects.validation import count, take
 
-from .condition import Condition
+from .bound import Condition
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]

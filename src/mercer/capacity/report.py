@@ -26,10 +26,9 @@ from numpy.typing import NDArray
 from mercer.kernels import Linear
 
 from . import vocabulary
-from .bound import Bound, bound, state
+from .bound import Bound, Condition, bound, state
 from .comparison import Comparison, compare
 from .compression import compression_bound
-from .condition import Condition
 from .dimensions import vc_dim_margin, vc_dimension
 from .entropy import expansion_entropy
 from .finite_classes import test_set_bound
@@ -40,7 +39,7 @@ from .margin import covering_margin_bound, hard_margin_bound, stratified
 from .measured import Measured, one_column
 from .percentiles import best_percentile, margin_rate
 from .regression import regression_bound, regression_slacks, sse_bound
-from .soft_margin import soft_margin_bound
+from .soft_margin import best_target_margin, soft_margin_bound
 from .statements import (
     BOUNDS,
     DIMENSION,
@@ -53,7 +52,6 @@ from .statements import (
     Statements,
     ordered,
 )
-from .target_margin import best_target_margin
 from .uniform import overall_bound
 from .vc import vc_bound
 

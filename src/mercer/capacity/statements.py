@@ -8,7 +8,7 @@ from functools import cached_property
 
 from .bound import Bound
 
-__all__ = ["Statement", "Statements"]
+__all__ = ["Statement"]
 
 EXACT, LEAVE_ONE_OUT, ESTIMATE, GUARANTEE, RELATIVE, DIMENSION = KINDS = (
     "exact",

@@ -19,7 +19,7 @@ from mercer.capacity.entropy import (
     entropy_A,
     kernel_entropy,
 )
-from mercer.capacity.entropy.continuum import continuum_tau
+from mercer.capacity.entropy.decay import continuum_tau
 from mercer.kernels import RBF
 
 GAUSSIAN = RBF(gamma=1.0)

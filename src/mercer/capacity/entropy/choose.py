@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 import scipy.optimize
-from numpy.typing import NDArray
 
 from mercer.kernels import Kernel
 from mercer.objects.parameters import integer, positive
 
+from .inputs import Array
 from .lattice import lattice_shells
 from .transforms import translation_invariant
 
-Array = NDArray[np.float64]
+__all__ = ["choose_period", "exact_period", "wrap_error"]
+
 
 _MOST_IMAGES = 4096
 

@@ -21,9 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .inputs import log_counts, multiplicities_of, nonincreasing, number
+from .inputs import Array, log_counts, multiplicities_of, nonincreasing, number
 
-Array = NDArray[np.float64]
+__all__ = ["DiagonalEntropy", "diagonal_entropy", "ellipsoid_volume_bound"]
+
 
 FACTOR = 6.0  # of the theorem, 3/4 times 8: see `ellipsoid_volume_bound`
 

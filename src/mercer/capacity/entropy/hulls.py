@@ -19,15 +19,21 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mercer.capacity.bound import Bound, Condition, bound, state
 from mercer.kernels import resolve
 from mercer.objects.parameters import integer, positive
 
+from .inputs import Array
 from .scaling import as_spectrum, eps_of
 
-Array = NDArray[np.float64]
+__all__ = [
+    "ConvexHullClass",
+    "barron_bound",
+    "feature_curve_entropy",
+    "makovoz_bound",
+    "terms_needed",
+]
 
 
 Entropy = Callable[[Array], Any]

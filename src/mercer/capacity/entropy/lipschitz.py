@@ -21,6 +21,15 @@ from mercer.objects.parameters import integer, positive
 from .maurey import maurey_factor
 from .sets import compact_entropy
 
+__all__ = [
+    "F1_entropy_lipschitz",
+    "F1_entropy_sample",
+    "base_class_entropy",
+    "convex_hull_entropy",
+    "kernel_lipschitz",
+]
+
+
 _GRID = 4001
 
 

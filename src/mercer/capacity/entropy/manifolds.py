@@ -27,6 +27,16 @@ import scipy.special
 from mercer.capacity.bound import FIXED_CLASS, INDEPENDENT, Bound, Condition, bound, ln_of, state
 from mercer.objects.parameters import integer, positive
 
+__all__ = [
+    "expected_excess",
+    "kegl_log_cover",
+    "manifold_distance",
+    "quantization_bound",
+    "quantization_error",
+    "smaller_cover",
+]
+
+
 VARIANTS = ("safe", "thesis")
 _IN_BALL = Condition("all points, also later ones, lie in the ball of radius r")
 

@@ -15,11 +15,12 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mercer.capacity.bound import Bound, Condition, bound, state
 
-Array = NDArray[np.float64]
+from .inputs import Array
+
+__all__ = ["maurey_bound"]
 
 
 PROVED, CONJECTURED = 103.0, 1.86

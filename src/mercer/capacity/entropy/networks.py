@@ -14,14 +14,20 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mercer.objects.parameters import positive
 
 from .classes import SVClass
+from .inputs import Array
 from .transforms import transform_of
 
-Array = NDArray[np.float64]
+__all__ = [
+    "Membership",
+    "class_from_basis",
+    "nullspace_projection",
+    "regularisation_matrix",
+    "rkhs_membership",
+]
 
 
 _PANELS, _NODES = 400, 16

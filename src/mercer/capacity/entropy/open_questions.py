@@ -7,6 +7,9 @@ package, are multilayer networks, PAC-Bayesian bounds, Rademacher complexities a
 
 from __future__ import annotations
 
+__all__ = ["OPEN_QUESTIONS"]
+
+
 OPEN_QUESTIONS: dict[str, tuple[str, ...]] = {
     "entropy numbers of boxes in l_2, instead of the ellipsoids around them": ("feature_box",),
     "the constant of Maurey's theorem: 103 is proved, 1.86 believed": ("maurey_bound",),

@@ -9,7 +9,8 @@
 
 No single theorem covers all six, on purpose: which statistical result applies depends on the
 problem. `EntropyProcedure` keeps every intermediate quantity, and its covering numbers can be
-passed to any bound that asks for them (Smola 1998, sections 8.1.1 and 8.8).
+passed to any bound that asks for them (Smola 1998, sections 8.1.1 and 8.8). `expansion_entropy`
+starts from a fitted function, `compare_structures` compares two machines on one kernel.
 """
 
 from __future__ import annotations
@@ -18,21 +19,31 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mercer.capacity import vocabulary
 from mercer.capacity.bound import Bound, Condition, bound, state
+from mercer.capacity.comparison import Comparison, compare
 from mercer.capacity.uniform import UniformBound, overall_bound
+from mercer.expansion import Expansion
+from mercer.geometry import RKHSFunction
 from mercer.kernels import Kernel, resolve
 from mercer.objects.parameters import integer, positive
 
 from .choose import choose_period, wrap_error
 from .classes import KernelClass, LPClass, SVClass
+from .inputs import Array
 from .maurey import PROVED
 from .periodic import PeriodicSpectrum, Spectrum
 from .scaling import eps_of
 
-Array = NDArray[np.float64]
+__all__ = [
+    "EntropyProcedure",
+    "compare_structures",
+    "entropy_numbers",
+    "expansion_entropy",
+    "kernel_entropy",
+]
+
 
 MACHINES = {"sv": SVClass, "lp": LPClass}
 
@@ -330,3 +341,135 @@ def kernel_entropy(kernel: Any, period: float, dimension: int, ln_n: Any) -> Any
     array([1.4763, 0.0256])
     """
     return eps_of(Spectrum.from_translation_invariant(kernel, period, dimension), ln_n)
+
+
+def compare_structures(
+    spectrum: Any,
+    n_samples: int,
+    *,
+    sv: tuple[float, float],
+    lp: tuple[float, float],
+    delta: float = 0.05,
+    lipschitz: float = 1.0,
+    loss_range: float = 1.0,
+    c: float = PROVED,
+) -> Comparison:
+    """Compare a support vector and a linear programming machine by their risk bounds.
+
+    A smaller entropy does not make one class better: capacity is distributed differently, with
+    more weight on the leading eigenfunctions in linear programming machines. Both terms count.
+
+    Parameters
+    ----------
+    spectrum : Spectrum or array-like
+        Eigenvalues of the kernel.
+    n_samples : int >= 1
+        The number of training points.
+    sv, lp : tuple of float
+        For each machine the bound Lambda that it satisfies and its mean training loss.
+    delta : float, default=0.05
+        Probability of failure of each bound.
+    lipschitz, loss_range : float, default=1
+        Of the loss.
+    c : float, default=103
+        Constant of Maurey's theorem.
+
+    Returns
+    -------
+    Comparison
+        Two bounds, each with the terms "training error" and "deviation".
+
+    References
+    ----------
+    Smola 1998, section 9.2.4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.capacity.entropy import compare_structures
+    >>> spectrum = np.exp(-np.arange(1, 40.0))
+    >>> table = compare_structures(spectrum, 10**6, sv=(1.0, 0.10), lp=(1.0, 0.12))
+    >>> [bound.name for bound in table.bounds]
+    ['SVClass', 'LPClass']
+    """
+    found = []
+    for name, (w_norm, emp_risk) in (("sv", sv), ("lp", lp)):
+        chosen = (SVClass if name == "sv" else LPClass)(spectrum, w_norm, c=c)
+        risk = overall_bound(
+            n_samples,
+            chosen.log_covering,
+            delta,
+            emp_risk=emp_risk,
+            lipschitz=lipschitz,
+            loss_range=loss_range,
+        )
+        conditions = (*risk.conditions, *chosen.conditions(n_samples))
+        found.append(replace(risk, name=type(chosen).__name__, conditions=conditions))
+    return compare(*found)
+
+
+def expansion_entropy(expansion: Any, X: Any, **more: Any) -> EntropyProcedure:
+    """Return the entropy numbers of all functions as small as a fitted one.
+
+    The class of functions whose weight vector (for ``machine="lp"`` the sum of the absolute
+    coefficients) and offset are no larger than those of the expansion, on points that lie no
+    farther from the mean of the data than these do.
+
+    Parameters
+    ----------
+    expansion : Expansion
+        A function with one output, such as ``model.expansion_``, of a kernel of x - z.
+    X : array-like of shape (n, d)
+        The training points.
+    **more
+        Further parameters of `entropy_numbers`, such as `machine`, `c` or `wrap_tol`.
+
+    Returns
+    -------
+    EntropyProcedure
+        Its bounds assume what the data do not tell: that norm, offset and radius were fixed
+        before the data were seen. Choosing them afterwards needs a structure (`SRM`) or a
+        luckiness argument.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.capacity.entropy import expansion_entropy
+    >>> from mercer.expansion import Expansion
+    >>> from mercer.kernels import RBF
+    >>> X = np.linspace(-1.0, 1.0, 21)[:, None]
+    >>> f = Expansion(RBF(gamma=1.0), X, np.full(21, 0.1), intercept=0.2)
+    >>> steps = expansion_entropy(f, X)
+    >>> steps.radius, steps.function_class.offset, round(steps.function_class.w_norm, 3)
+    (1.0, 0.2, 1.651)
+    """
+    if not isinstance(expansion, Expansion):
+        raise TypeError(f"an Expansion is needed; got {type(expansion).__name__}.")
+    if expansion.poly_coef is not None:
+        raise ValueError(
+            "the expansion has an unpenalised linear part, which no norm bounds; cover it "
+            "separately with ParametricClass and add the covers with SumClass."
+        )
+    points = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+    points = points[:, None] if points.ndim == 1 else points
+    # A kernel of x - z does not see where the origin is.
+    radius = float(np.linalg.norm(points - points.mean(axis=0), axis=1).max())
+    function = RKHSFunction.from_expansion(expansion)
+    lp = more.get("machine") == "lp"
+    size = float(np.abs(function.coef).sum()) if lp else function.norm()
+    offset = abs(float(expansion.intercept))
+    read_off = Condition(
+        "size, offset and radius were fixed before the samples were seen",
+        "unknown",
+        f"{size:.4g}, {offset:.4g} and {radius:.4g} are those of this model",
+    )
+    return entropy_numbers(
+        expansion.kernel,
+        radius,
+        len(points),
+        dimension=points.shape[1],
+        w_norm=size,
+        offset=offset,
+        assumptions=(read_off,),
+        **more,
+    )

@@ -18,7 +18,6 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
 from mercer.expansion import Expansion
 from mercer.geometry import RKHSFunction
@@ -26,9 +25,10 @@ from mercer.objects.parameters import integer, truth
 from mercer.objects.validation import take
 
 from .hulls import barron_bound, makovoz_bound
+from .inputs import Array
 from .sets import entropy_number
 
-Array = NDArray[np.float64]
+__all__ = ["ReducedSet", "ReductionCertificate"]
 
 
 @dataclass(frozen=True)

@@ -24,16 +24,16 @@ from typing import Any
 
 import numpy as np
 import scipy.optimize
-from numpy.typing import NDArray
 
 from mercer.capacity.bound import Bound, bound
 
 from .diagonal import FACTOR
-from .inputs import log_counts, number
+from .inputs import Array, log_counts, number
 from .operators import OperatorEntropy
 from .spectra import Spectrum, diagonal_radius
 
-Array = NDArray[np.float64]
+__all__ = ["ScalingEntropy", "ScalingOperator", "entropy_A"]
+
 
 METHODS = ("closed", "convex", "family")
 

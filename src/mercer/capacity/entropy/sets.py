@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from mercer.objects.parameters import integer, positive
 
-from .inputs import log_counts, number
+from .inputs import Array, log_counts, number
 from .operators import invert
 
-Array = NDArray[np.float64]
+__all__ = ["SetEntropy", "box_entropy", "compact_entropy", "entropy_number", "log_covering"]
 
 
 class SetEntropy(NamedTuple):

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mercer.kernels import Kernel, Scaled, Sum, resolve
 from mercer.numerics.hankel import radial_fourier
 
-Array = NDArray[np.float64]
+from .inputs import Array
 
 Transform = Callable[[Array], Array]
 

@@ -21,6 +21,8 @@ from mercer.objects.parameters import integer, positive
 from .classes import LPClass
 from .scaling import as_spectrum
 
+__all__ = ["LpExpansionClass", "WeightDecayReport", "expansion_lower_bound", "weight_decay_report"]
+
 
 class LpExpansionClass:
     r"""Kernel expansions with :math:`\sum_j |\alpha_j|^p \le \Lambda^p`.
