@@ -1,9 +1,10 @@
 """Bounds: a number, the probability with which it may fail, and its conditions.
 
 A function that computes a bound is written as a formula: it takes keywords of the common
-vocabulary, and returns ``state(terms, *conditions)``. The decorator `bound` checks the arguments
-and keeps them, so that every bound can be evaluated again at another sample size: learning
-curves and sample complexity are the same formula, read along or across.
+vocabulary, and returns ``state(terms, *conditions)`` with the conditions that it checks. The
+decorator `bound` names the quantity, the reference and the conditions that are assumed, checks the
+arguments and keeps them, so that every bound can be evaluated again at another sample size:
+learning curves and sample complexity are the same formula, read along or across.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import dataclasses
 import functools
 import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ParamSpec
 
@@ -198,9 +199,8 @@ class Bound:
             return self
         together = {c.what: c for c in (*conditions, *self.conditions)}
         together |= {c.what: c for c in conditions}
-        ordered = sorted(together.values(), key=lambda c: c.state == "unknown")
-        known = (*self._known, *conditions)
-        return dataclasses.replace(self, conditions=tuple(ordered), _known=known)
+        ordered, known = _checked_first(*together.values()), (*self._known, *conditions)
+        return dataclasses.replace(self, conditions=ordered, _known=known)
 
     def decide(self, what: str, holds: bool, evidence: str = "") -> Bound:
         """Return the bound with an assumed condition decided, for a caller who can check it.
@@ -370,9 +370,9 @@ def state(
 
 
 def bound(
-    quantity: str, reference: str = "", **defaults: Any
+    quantity: str, reference: str = "", assumes: Iterable[Condition] = (), **more: Any
 ) -> Callable[[Callable[P, Bound]], Callable[P, Bound]]:
-    """Decorate a formula: check its arguments, and keep them with the result.
+    """Decorate a formula, or a method that is one: check its arguments, and keep them.
 
     An argument may be a bound itself, on a dimension for example: its value is inserted and its
     conditions are inherited.
@@ -382,19 +382,23 @@ def bound(
     quantity : str
         What is bounded.
     reference : str
-        Reference of the theorem; a formula with variants states its own.
-    **defaults
+        Reference of the theorem.
+    assumes : sequence of Condition
+        Conditions that the theorem always has; the formula adds those that it checks.
+    **more
         Other fields of `Bound`, such as ``side="lower"``, ``trivial=None`` or ``relative=True``.
+        Fields that the formula sets itself take precedence.
 
     Examples
     --------
-    >>> from mercer.capacity.bound import bound, state
-    >>> @bound("deviation", "Hoeffding (1963)")
+    >>> from mercer.capacity.bound import INDEPENDENT, bound, state
+    >>> @bound("deviation", "Hoeffding (1963)", assumes=[INDEPENDENT])
     ... def single(n_samples, delta=0.05):
     ...     return state({"confidence": (math.log(1 / delta) / (2 * n_samples)) ** 0.5})
     >>> round(single(n_samples=100).value, 4)
     0.1224
     """
+    declared = {"quantity": quantity, "reference": reference, **more}
 
     def decorate(formula: Callable[P, Bound]) -> Callable[P, Bound]:
         signature = inspect.signature(formula)
@@ -409,33 +413,37 @@ def bound(
                 if isinstance(argument, Bound):  # a bound on a dimension, put into another formula
                     given.arguments[keyword] = argument.value
                     inherited += argument.conditions
-            vocabulary.check(given.arguments, optional)
+            inputs = dict(given.arguments)
+            owner = inputs.pop("self", None)
+            vocabulary.check(inputs, optional)
             result = formula(*given.args, **given.kwargs)
-            fields = {
-                "conditions": tuple(dict.fromkeys([*result.conditions, *inherited])),
-                "quantity": quantity,
-                "name": formula.__name__,
-                "inputs": dict(given.arguments),
-                "delta": given.arguments.get("delta"),
-                "_function": evaluate,
-                **defaults,
-            }
-            if not result.reference:
-                fields["reference"] = reference
-            if result.relative:
-                fields.pop("relative", None)
-            if result.trivial != 1.0:  # a formula may know better than its decorator
-                fields.pop("trivial", None)
-            return dataclasses.replace(result, **fields)
+            name = formula.__name__
+            return dataclasses.replace(
+                result,
+                conditions=_checked_first(*assumes, *result.conditions, *inherited),
+                name=name if owner is None else f"{type(owner).__name__}.{name}",
+                inputs=inputs,
+                delta=inputs.get("delta"),
+                _function=evaluate if owner is None else getattr(owner, name),
+                **{n: v for n, v in declared.items() if getattr(result, n) == getattr(_PLAIN, n)},
+            )
 
         return evaluate
 
     return decorate
 
 
+_PLAIN = Bound(math.nan)  # has the default of every field
+
+
 def ln_of(ln_n: Any, eps: float, n_points: int) -> float:
     """Return ln N(eps) on `n_points` points: a number, or a function ln_n(eps, n_points)."""
     return float(ln_n(eps, n_points)) if callable(ln_n) else float(ln_n)
+
+
+def _checked_first(*conditions: Condition) -> tuple[Condition, ...]:
+    """Return conditions without repetition, the assumed ones last."""
+    return tuple(sorted(dict.fromkeys(conditions), key=lambda c: c.state == "unknown"))
 
 
 def _plain(value: Any) -> Any:

@@ -14,15 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mercer.objects.parameters import require_choice
+
 from .bound import INDEPENDENT, Bound, Condition, bound, state
 
 __all__ = ["CompressionScheme", "compression_bound", "loo_bound", "optimal_compression_prior"]
 
+BOOK = "Cristianini and Shawe-Taylor"
 REBUILT = Condition("the support vectors alone give back the same function")
 CONSISTENT = Condition("the machine makes no training error")
 
 
-@bound("error", "Cristianini and Shawe-Taylor, Theorem 4.25")
+@bound("error", f"{BOOK}, Theorem 4.25", [INDEPENDENT, REBUILT, CONSISTENT])
 def compression_bound(
     n_sv: int,
     n_samples: int,
@@ -77,13 +80,9 @@ def compression_bound(
         size = math.log(math.comb(n_samples, n_sv))
     else:
         size = n_sv * math.log(math.e * n_samples / n_sv) if n_sv else 0.0
-    return state(
-        {"complexity": size / scale, "confidence": math.log(1 / (delta * share)) / scale},
-        INDEPENDENT,
-        REBUILT,
-        CONSISTENT,
-        *([] if base <= math.e else [Condition("base <= e", "violated", f"base={base:g}")]),
-    )
+    terms = {"complexity": size / scale, "confidence": math.log(1 / (delta * share)) / scale}
+    too_large = [] if base <= math.e else [Condition("base <= e", "violated", f"base={base:g}")]
+    return state(terms, *too_large)
 
 
 def optimal_compression_prior(p: ArrayLike, n_samples: int) -> NDArray[np.float64]:
@@ -119,7 +118,7 @@ def optimal_compression_prior(p: ArrayLike, n_samples: int) -> NDArray[np.float6
     return shares / shares.sum()
 
 
-@bound("leave-one-out error", "Cristianini and Shawe-Taylor, Remark 6.9")
+@bound("leave-one-out error", f"{BOOK}, Remark 6.9", [REBUILT, CONSISTENT])
 def loo_bound(n_sv: int, n_samples: int) -> Bound:
     """Return the number of support vectors over the number of points.
 
@@ -147,7 +146,7 @@ def loo_bound(n_sv: int, n_samples: int) -> Bound:
     0.1
     """
     _check_counts(n_sv, n_samples)
-    return state({"support vectors": n_sv / n_samples}, REBUILT, CONSISTENT)
+    return state({"support vectors": n_sv / n_samples})
 
 
 class CompressionScheme:
@@ -195,6 +194,7 @@ class CompressionScheme:
         start : array-like, optional
             Indices to begin with, such as ``model.support_``; all points by default.
         """
+        require_choice(method, "method", ("exact", "greedy", "support_vectors"))
         n = len(np.asarray(y))
         candidates = np.arange(n) if start is None else np.asarray(start, dtype=np.int64)
         if method == "exact":
@@ -205,10 +205,6 @@ class CompressionScheme:
                     if self.reproduces(X, y, subset):
                         return np.array(subset, dtype=np.int64)
             raise ValueError("no subset recovers all labels: the rule is not consistent.")
-        if method not in ("greedy", "support_vectors"):
-            raise ValueError(
-                f"method must be 'exact', 'greedy' or 'support_vectors'; got {method!r}."
-            )
         if not self.reproduces(X, y, candidates):
             raise ValueError("these points do not recover all labels: no compression set.")
         if method == "greedy":

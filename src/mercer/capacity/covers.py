@@ -10,6 +10,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from mercer.objects.parameters import require_choice
+
 from .bound import Bound, Condition, bound, state
 from .growth import sauer
 
@@ -28,6 +30,8 @@ __all__ = [
     "polynomial_lipschitz",
     "sauer_cover",
 ]
+
+UNIT_RANGE = Condition("the functions have values in [0, 1]")
 
 Cover = Callable[[float, int], float]
 
@@ -107,8 +111,7 @@ class LossInducedCover:
     metric: str = "linf"
 
     def __post_init__(self) -> None:
-        if self.metric not in ("linf", "l1"):
-            raise ValueError(f"metric must be 'linf' or 'l1'; got {self.metric!r}.")
+        require_choice(self.metric, "metric", ("linf", "l1"))
         if not self.lipschitz > 0 or self.jump < 0:
             raise ValueError("lipschitz must be positive and jump must not be negative.")
 
@@ -279,7 +282,7 @@ class ParametricClass:
         return self.n_functions * math.log1p(2 * self.radius / eps)
 
 
-@bound("ln covering number", "Haussler; Smola, (7.47)", trivial=None)
+@bound("ln covering number", "Haussler; Smola, (7.47)", [UNIT_RANGE], trivial=None)
 def cover_from_pseudodim(eps: float, vc_dim: float) -> Bound:
     """Return ln N(eps, F, L_1(mu)) from the pseudo-dimension h of a class into [0, 1].
 
@@ -309,7 +312,6 @@ def cover_from_pseudodim(eps: float, vc_dim: float) -> Bound:
         {"constant": math.log(2), "dimension": power},
         Condition.that("2 <= pseudo-dimension < infinity", 2 <= vc_dim < math.inf, f"{vc_dim:g}"),
         Condition.that("eps <= 1", eps <= 1, f"{eps:g}"),
-        Condition("the functions have values in [0, 1]"),
     )
 
 
@@ -345,32 +347,27 @@ def cover_from_fat(
     width = high - low
     if not width > 0 or n_points < 1:
         raise ValueError("need low < high and at least one point.")
-    if variant not in ("cs", "sm"):
-        raise ValueError(f"variant must be 'cs' or 'sm'; got {variant!r}.")
+    require_choice(variant, "variant", ("cs", "sm"))
     ratio = 4 * n_points * (width / eps) ** 2 if variant == "cs" else 4 * n_points * width / eps
     dimension = 0.0
     if fat_dim > 0:
         inner = 2 * math.e * n_points * width / (fat_dim * eps)
         dimension = fat_dim * math.log2(inner) * math.log(ratio) if inner > 0 else math.inf
+    if fat_dim > n_points:
+        dimension = math.inf  # the logarithm is too small or negative there
+    terms = {"constant": math.log(2), "dimension": dimension}
     conditions = [
         Condition.that("fat_dim <= n_points", fat_dim <= n_points, f"{fat_dim:g} <= {n_points}"),
         Condition.that("eps < high - low", eps < width, f"{eps:g} < {width:g}"),
     ]
-    if variant == "sm":
-        conditions.append(
-            Condition("a proof of the base 4 n / eps", "violated", "the lemma has (b-a)^2 / eps^2")
-        )
-    if any(c.state == "violated" for c in conditions[:1]):
-        dimension = math.inf  # the logarithm is too small or negative there
-    reference = "Cristianini and Shawe-Taylor, Lemma 4.13"
-    return state(
-        {"constant": math.log(2), "dimension": dimension},
-        *conditions,
-        reference=reference if variant == "cs" else "Smola, (7.49)",
-    )
+    if variant == "cs":
+        return state(terms, *conditions, reference="Cristianini and Shawe-Taylor, Lemma 4.13")
+    proof = "a proof of the base 4 n / eps"
+    wrong = Condition(proof, "violated", "the lemma has (b-a)^2 / eps^2")
+    return state(terms, *conditions, wrong, reference="Smola, (7.49)")
 
 
-@bound("fat-shattering dimension", "Smola, (7.48)", trivial=None)
+@bound("fat-shattering dimension", "Smola, (7.48)", [UNIT_RANGE], trivial=None)
 def fat_p_from_fat_l(margin: float, fat_dim: float) -> Bound:
     """Return the bound on the fat-shattering dimension from the level version at half the margin.
 
@@ -396,10 +393,15 @@ def fat_p_from_fat_l(margin: float, fat_dim: float) -> Bound:
     [1.0, 3.0, 9.0]
     """
     factor = 2 * math.ceil(1 / (2 * margin) * (1 - 1e-12)) - 1
-    return state({"dimension": factor * fat_dim}, Condition("functions have values in [0, 1]"))
+    return state({"dimension": factor * fat_dim})
 
 
-@bound("ln covering number", "Bartlett, Kulkarni and Posner; Smola, (7.50)", side="lower")
+@bound(
+    "ln covering number",
+    "Bartlett, Kulkarni and Posner; Smola, (7.50)",
+    [UNIT_RANGE],
+    side="lower",
+)
 def cover_lower_bound_from_fat_l(fat_dim: float) -> Bound:
     """Return the lower bound on the largest ln N(eps, F, L_1(mu)) from fat-shattering.
 
@@ -422,9 +424,7 @@ def cover_lower_bound_from_fat_l(fat_dim: float) -> Bound:
     >>> round(float(cover_lower_bound_from_fat_l(fat_dim=64)), 4)
     1.3863
     """
-    return state(
-        {"dimension": fat_dim / 32 * math.log(2)}, Condition("functions have values in [0, 1]")
-    )
+    return state({"dimension": fat_dim / 32 * math.log(2)})
 
 
 @bound("ln covering number", trivial=None)
@@ -468,14 +468,13 @@ def cover_radius_margin(
     >>> round(cover_radius_margin(0.5, 1000, 1.0, variant="sm").value)
     6563
     """
+    require_choice(variant, "variant", ("cs", "sm"))
     size = (radius * w_norm) ** 2
     d = 16.0 * size / eps**2
     if variant == "cs":
         half = radius * w_norm
         found = cover_from_fat(eps=eps, n_points=n_samples, fat_dim=d, low=-half, high=half)
         return state(found.terms, *found.conditions, reference=found.reference)
-    if variant != "sm":
-        raise ValueError(f"variant must be 'cs' or 'sm'; got {variant!r}.")
     inner = 2.0 * math.e * n_samples * eps / size
     value = d * math.log(4.0 * n_samples / eps) * max(math.log2(inner), 0.0)
     unproved = Condition("a proof of the base 4 m / eps", "violated", "the lemma has eps^2")

@@ -13,6 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import null_space
 
+from mercer.objects.parameters import require_choice
+
+from . import vocabulary
 from .bound import Bound, Condition, bound, state
 from .fat import fat_dimension
 from .shattering import signs_of
@@ -74,10 +77,8 @@ def vc_dimension(cls: str | ArrayLike, n_features: int = 1, kind: str = "s") -> 
     """
     if not isinstance(cls, str):
         return fat_dimension(cls, kind=kind)
-    if cls not in KNOWN:
-        raise ValueError(f"cls must be one of {', '.join(KNOWN)}; got {cls!r}.")
-    if n_features < 1:
-        raise ValueError(f"n_features must be at least 1; got {n_features}.")
+    require_choice(cls, "cls", KNOWN)
+    vocabulary.check({"n_features": n_features}, ())
     return KNOWN[cls](n_features)
 
 
@@ -133,7 +134,15 @@ def vc_dimension_of_combinations(vc_dim: float, n_members: int) -> float:
     return vc_dim if n_members == 1 else 2 * vc_dim * n_members * math.log2(3 * n_members)
 
 
-@bound("VC dimension", "Learning From Data, Theorem 8.5", trivial=None)
+@bound(
+    "VC dimension",
+    "Learning From Data, Theorem 8.5",
+    assumes=[
+        Condition("the margin was fixed before the samples were seen"),
+        Condition("all points lie in a ball of this radius"),
+    ],
+    trivial=None,
+)
 def vc_dim_margin(
     radius: float, margin: float, n_features: int | None = None, form: str = "sharp"
 ) -> Bound:
@@ -166,19 +175,16 @@ def vc_dim_margin(
     3.0
     """
     ratio = radius**2 / margin**2
+    require_choice(form, "form", ("sharp", "ceiling"))
     if form == "ceiling":
         largest = math.ceil(ratio * (1 - 1e-12)) + 1
-    elif form == "sharp":
+    else:
         largest = max(1, math.floor(ratio))  # N points need a ratio of at most N - 1
         while ratio * (1 + 1e-12) >= _least_ratio(largest + 1):
             largest += 1
-    else:
-        raise ValueError(f"form must be 'sharp' or 'ceiling'; got {form!r}.")
     limited = largest if n_features is None else min(largest, n_features + 1)
     return state(
         {"dimension": float(limited)},
-        Condition("the margin was fixed before the samples were seen"),
-        Condition("all points lie in a ball of this radius"),
     )
 
 

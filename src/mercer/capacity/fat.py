@@ -27,7 +27,12 @@ __all__ = [
 Codes = NDArray[np.int8]
 
 
-@bound("fat-shattering dimension", trivial=None)
+@bound(
+    "fat-shattering dimension",
+    "Cristianini and Shawe-Taylor, Theorem 4.16; Smola, (8.38)",
+    [NO_OFFSET, IN_BALL],
+    trivial=None,
+)
 def linear_fat_dimension(radius: float, margin: float, w_norm: float = 1.0) -> Bound:
     """Return the bound (R ||w|| / gamma)^2 on the fat-shattering dimension of linear functions.
 
@@ -54,15 +59,15 @@ def linear_fat_dimension(radius: float, margin: float, w_norm: float = 1.0) -> B
     >>> float(linear_fat_dimension(radius=3.0, margin=1.0))
     9.0
     """
-    return state(
-        {"dimension": (radius * w_norm / margin) ** 2},
-        NO_OFFSET,
-        IN_BALL,
-        reference="Cristianini and Shawe-Taylor, Theorem 4.16; Smola, (8.38)",
-    )
+    return state({"dimension": (radius * w_norm / margin) ** 2})
 
 
-@bound("effective VC dimension", "Cristianini and Shawe-Taylor, Remark 4.15", trivial=None)
+@bound(
+    "effective VC dimension",
+    "Cristianini and Shawe-Taylor, Remark 4.15",
+    [NO_OFFSET, IN_BALL, FIXED_SCALE],
+    trivial=None,
+)
 def effective_vc_dimension(radius: float, margin: float) -> Bound:
     """Return 64 R^2 / gamma^2, the fat-shattering dimension of linear functions at gamma / 8.
 
@@ -84,8 +89,7 @@ def effective_vc_dimension(radius: float, margin: float) -> Bound:
     >>> float(effective_vc_dimension(radius=1.0, margin=0.5))
     256.0
     """
-    there = linear_fat_dimension(radius, margin / 8)
-    return state({"dimension": there.value}, *there.conditions, FIXED_SCALE)
+    return state({"dimension": linear_fat_dimension(radius, margin / 8).value})
 
 
 def is_fat_shattered(X: Any, margin: float, w_norm: float = 1.0, kernel: Any = None) -> Shattering:

@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mercer.objects.parameters import require_choice
+
+from . import vocabulary
 from .bound import FIXED_CLASS, INDEPENDENT, Bound, Condition, bound, state
 
 __all__ = ["finite_class_bound", "hoeffding_interval", "hoeffding_tail", "test_set_bound"]
@@ -16,7 +19,7 @@ CONSISTENT = Condition("the hypothesis makes no training error")
 FIXED_FUNCTION = Condition("the classifier was fixed before these samples were seen")
 
 
-@bound("error")
+@bound("error", assumes=[INDEPENDENT, FIXED_CLASS])
 def finite_class_bound(
     n_samples: int,
     n_hypotheses: float,
@@ -52,6 +55,7 @@ def finite_class_bound(
     >>> round(float(finite_class_bound(n_samples=1000, n_hypotheses=4, delta=0.05)), 6)
     0.004382
     """
+    require_choice(variant, "variant", ("cs", "sm", "lfd"))
     share = delta * prior
     if variant == "cs":
         return state(
@@ -59,25 +63,17 @@ def finite_class_bound(
                 "complexity": math.log(n_hypotheses) / n_samples,
                 "confidence": math.log(1 / share) / n_samples,
             },
-            INDEPENDENT,
-            FIXED_CLASS,
-            Condition.that("the hypothesis makes no training error", emp_risk == 0, "emp_risk"),
+            Condition.that(CONSISTENT.what, emp_risk == 0, "emp_risk"),
             reference="Cristianini and Shawe-Taylor, section 4.2",
         )
-    if variant not in ("sm", "lfd"):
-        raise ValueError(f"variant must be 'cs', 'sm' or 'lfd'; got {variant!r}.")
+    deviation = math.sqrt(math.log(2 * n_hypotheses / share) / (2 * n_samples))
     return state(
-        {
-            "training error": emp_risk,
-            "deviation": math.sqrt(math.log(2 * n_hypotheses / share) / (2 * n_samples)),
-        },
-        INDEPENDENT,
-        FIXED_CLASS,
+        {"training error": emp_risk, "deviation": deviation},
         reference="Smola, section 7.2; Learning From Data, Problem 8.18",
     )
 
 
-@bound("error", "Hoeffding (1963); Smola, (7.19)")
+@bound("error", "Hoeffding (1963); Smola, (7.19)", [INDEPENDENT, FIXED_FUNCTION])
 def test_set_bound(n_errors: int, n_samples: int, delta: float = 0.05) -> Bound:  # noqa: PT028
     """Return the bound on the error of one classifier from its errors on held-out samples.
 
@@ -104,14 +100,8 @@ def test_set_bound(n_errors: int, n_samples: int, delta: float = 0.05) -> Bound:
     >>> round(float(test_set_bound(n_errors=10, n_samples=200)), 4)
     0.1365
     """
-    return state(
-        {
-            "test error": n_errors / n_samples,
-            "deviation": math.sqrt(math.log(1 / delta) / (2 * n_samples)),
-        },
-        INDEPENDENT,
-        FIXED_FUNCTION,
-    )
+    deviation = math.sqrt(math.log(1 / delta) / (2 * n_samples))
+    return state({"test error": n_errors / n_samples, "deviation": deviation})
 
 
 test_set_bound.__test__ = False  # type: ignore[attr-defined]  # not a test for pytest
@@ -177,8 +167,7 @@ def hoeffding_interval(
     """
     if sided not in (1, 2):
         raise ValueError(f"sided must be 1 or 2; got {sided!r}.")
-    if not 0 < delta < 1:
-        raise ValueError(f"delta must lie strictly between 0 and 1; got {delta!r}.")
+    vocabulary.check({"delta": delta}, ())
     widths = _widths(ranges)
     scale = math.sqrt(float(np.sum(widths**2)) / 2) / len(widths)
     reach = scale * math.sqrt(math.log(sided / delta))

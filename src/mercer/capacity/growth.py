@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
+from mercer.objects.parameters import require_choice
+
 __all__ = ["annealed_entropy", "growth_function", "sauer", "vc_entropy"]
 
 
@@ -47,11 +49,10 @@ def sauer(n_points: int, vc_dim: int, form: str = "sum", log: bool = False) -> f
     """
     if n_points < 1 or vc_dim < 0:
         raise ValueError(f"need n_points >= 1 and vc_dim >= 0; got {n_points} and {vc_dim}.")
+    require_choice(form, "form", ("sum", "power", "exp"))
     if form == "sum":
         count = _binomials_up_to(n_points, vc_dim)
         return math.log(count) if log else count
-    if form not in ("power", "exp"):
-        raise ValueError(f"form must be 'sum', 'power' or 'exp'; got {form!r}.")
     if not 1 <= vc_dim <= n_points:
         raise ValueError(
             f"form={form!r} needs 1 <= vc_dim <= n_points; got vc_dim={vc_dim}, "
@@ -117,8 +118,7 @@ def growth_function(cls: str | ArrayLike, n_points: int | None = None, n_feature
     if not isinstance(cls, str):
         _log_counts(cls)  # checks them
         return int(np.max(cls))
-    if cls not in EXACT:
-        raise ValueError(f"cls must be one of {', '.join(EXACT)}; got {cls!r}.")
+    require_choice(cls, "cls", EXACT)
     if n_points is None or n_points < 1 or n_features < 1:
         raise ValueError("n_points and n_features must be at least 1.")
     return EXACT[cls](n_points, n_features)

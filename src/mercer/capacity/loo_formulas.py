@@ -64,16 +64,21 @@ def jaakkola_haussler_bound(n_flagged: int, n_samples: int) -> Bound:
     return state({"flagged rows": n_flagged / n_samples})
 
 
-@bound("leave-one-out error", "Vapnik and Chapelle (2000), span rule")
+@bound("leave-one-out error", "Vapnik and Chapelle (2000), span rule", [UNCHANGED_SETS])
 def span_estimate(n_flagged: int, n_samples: int) -> Bound:
     """Return the share of rows with alpha_i S_i^2 >= y_i f(x_i)."""
-    return state({"flagged rows": n_flagged / n_samples}, UNCHANGED_SETS)
+    return state({"flagged rows": n_flagged / n_samples})
 
 
-@bound("leave-one-out squared error", "Chang and Lin (2005), span of regression", trivial=None)
+@bound(
+    "leave-one-out squared error",
+    "Chang and Lin (2005), span of regression",
+    [UNCHANGED_SETS],
+    trivial=None,
+)
 def span_squared_error(squares: float, n_samples: int) -> Bound:
     """Return the mean of (y_i - f(x_i) + beta_i S_i^2)^2."""
-    return state({"squares": squares / n_samples}, UNCHANGED_SETS)
+    return state({"squares": squares / n_samples})
 
 
 @bound("leave-one-out error", "Vapnik (1998), radius and margin")
@@ -85,12 +90,10 @@ def radius_margin_bound(
     return state(terms | ({"lone rows": n_lone / n_samples} if n_lone else {}))
 
 
-@bound("hinge loss", "Wahba, Lin and Zhang (1999), GACV", trivial=None)
+@bound("hinge loss", "Wahba, Lin and Zhang (1999), GACV", [FIRST_ORDER], trivial=None)
 def gacv_estimate(hinge: float, leverage: float, n_samples: int) -> Bound:
     """Return the generalised approximate cross-validation (hinge + leverage) / m."""
-    return state(
-        {"training loss": hinge / n_samples, "leverage": leverage / n_samples}, FIRST_ORDER
-    )
+    return state({"training loss": hinge / n_samples, "leverage": leverage / n_samples})
 
 
 def loo_estimates(

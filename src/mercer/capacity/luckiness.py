@@ -133,7 +133,15 @@ def luckiest(delta: float = 0.05, **measured: Any) -> Bound:
     return best_bound(*made)
 
 
-@bound("risk of the randomised classifier", "McAllester (1999); Maurer (2004)")
+@bound(
+    "risk of the randomised classifier",
+    "McAllester (1999); Maurer (2004)",
+    assumes=[
+        INDEPENDENT,
+        Condition("the prior was fixed before the samples were seen"),
+        Condition("the loss lies in [0, 1]"),
+    ],
+)
 def pac_bayes_bound(n_samples: int, emp_risk: float, kl: float, delta: float = 0.05) -> Bound:
     """Return the PAC-Bayes bound for a classifier drawn from a posterior.
 
@@ -167,7 +175,4 @@ def pac_bayes_bound(n_samples: int, emp_risk: float, kl: float, delta: float = 0
     return state(
         {"training error": emp_risk, "deviation": math.sqrt(inside)},
         Condition.that("n_samples >= 8", n_samples >= 8, str(n_samples)),
-        INDEPENDENT,
-        Condition("the prior was fixed before the samples were seen"),
-        Condition("the loss lies in [0, 1]"),
     )

@@ -11,6 +11,8 @@ import functools
 import math
 from typing import Any
 
+from mercer.objects.parameters import require_choice
+
 from .bound import (
     FIXED_CLASS,
     FIXED_SCALE,
@@ -36,7 +38,7 @@ BOOK = "Cristianini and Shawe-Taylor"
 KEPT = Condition("all training points have at least this margin")
 
 
-@bound("error", f"{BOOK}, Theorem 4.9")
+@bound("error", f"{BOOK}, Theorem 4.9", [INDEPENDENT, FIXED_CLASS, FIXED_SCALE, KEPT])
 def covering_margin_bound(
     n_samples: int, ln_n: Any, delta: float = 0.05, margin: float | None = None, variant: str = "cs"
 ) -> Bound:
@@ -66,8 +68,7 @@ def covering_margin_bound(
     >>> round(float(covering_margin_bound(n_samples=1000, ln_n=20.0)), 5)
     0.06835
     """
-    if variant not in ("cs", "sm"):
-        raise ValueError(f"variant must be 'cs' or 'sm'; got {variant!r}.")
+    require_choice(variant, "variant", ("cs", "sm"))
     if callable(ln_n) and margin is None:
         raise ValueError("ln_n is a function of the scale: say at which margin.")
     eps = (margin or 0.0) / (2 if variant == "cs" else 1)
@@ -76,19 +77,14 @@ def covering_margin_bound(
         "complexity": 2 * bits / n_samples,
         "confidence": 2 * math.log2(2 / delta) / n_samples,
     }
-    sketch = Condition("a proof with the cover at gamma", "violated", "it needs gamma / 2")
-    return state(
-        terms,
-        long_enough(n_samples, sum(terms.values())),
-        INDEPENDENT,
-        FIXED_CLASS,
-        FIXED_SCALE,
-        KEPT,
-        *([sketch] if variant == "sm" else []),
-    )
+    conditions = [long_enough(n_samples, sum(terms.values()))]
+    if variant == "sm":
+        proof = "a proof with the cover at gamma"
+        conditions.append(Condition(proof, "violated", "it needs gamma / 2"))
+    return state(terms, *conditions)
 
 
-@bound("error", f"{BOOK}, Corollary 4.14")
+@bound("error", f"{BOOK}, Corollary 4.14", [INDEPENDENT, FIXED_SCALE, KEPT])
 def fat_margin_bound(
     n_samples: int, radius: float, margin: float, fat_dim: float, delta: float = 0.05
 ) -> Bound:
@@ -121,7 +117,21 @@ def fat_margin_bound(
     >>> round(float(fat_margin_bound(10**6, radius=1.0, margin=0.5, fat_dim=256)), 6)
     0.27219
     """
-    return _fat_bound(n_samples, radius, margin, fat_dim, delta)
+    bits = 0.0
+    if 0 < fat_dim < math.inf:
+        inner = math.log2(16 * math.e * n_samples * radius / (fat_dim * margin))
+        bits = fat_dim * inner * math.log2(128 * n_samples * (radius / margin) ** 2)
+    if math.isinf(fat_dim) or bits < 0:
+        bits = math.inf
+    terms = {
+        "complexity": 2 * bits / n_samples,
+        "confidence": 2 * math.log2(4 / delta) / n_samples,
+    }
+    return state(
+        terms,
+        Condition.that("fat_dim < n_samples", fat_dim < n_samples, f"{fat_dim:.6g} < {n_samples}"),
+        long_enough(n_samples, sum(terms.values())),
+    )
 
 
 @bound("error", f"{BOOK}, Theorem 4.18")
@@ -165,31 +175,10 @@ def hard_margin_bound(
         conditions.append(Condition.that(what, abs(offset) <= radius, f"|b| = {abs(offset):g}"))
         margin /= math.sqrt(1 + (offset / radius) ** 2)
         radius *= math.sqrt(2)
-    d = effective_vc_dimension(radius, margin)
-    made = _fat_bound(n_samples, radius, margin, d.value, delta)
-    kept = [c for c in d.conditions if c is not NO_OFFSET or offset is None]
-    return state(made.terms, *made.conditions, *conditions, *kept)
-
-
-def _fat_bound(n_samples: int, radius: float, margin: float, fat_dim: float, delta: float) -> Bound:
-    bits = 0.0
-    if 0 < fat_dim < math.inf:
-        inner = math.log2(16 * math.e * n_samples * radius / (fat_dim * margin))
-        bits = fat_dim * inner * math.log2(128 * n_samples * (radius / margin) ** 2)
-    if math.isinf(fat_dim) or bits < 0:
-        bits = math.inf
-    terms = {
-        "complexity": 2 * bits / n_samples,
-        "confidence": 2 * math.log2(4 / delta) / n_samples,
-    }
-    return state(
-        terms,
-        Condition.that("fat_dim < n_samples", fat_dim < n_samples, f"{fat_dim:.6g} < {n_samples}"),
-        long_enough(n_samples, sum(terms.values())),
-        INDEPENDENT,
-        FIXED_SCALE,
-        KEPT,
-    )
+    d: Any = effective_vc_dimension(radius, margin)
+    made = fat_margin_bound(n_samples, radius, margin, d, delta)
+    kept = [c for c in made.conditions if c is not NO_OFFSET or offset is None]
+    return state(made.terms, *kept, *conditions)
 
 
 def stratified(made: Bound) -> Bound:

@@ -81,7 +81,7 @@ def n_margin_errors(margins: ArrayLike, margin: float) -> int:
     return int(np.sum(np.asarray(margins, dtype=float) < margin))
 
 
-@bound("error", f"{BOOK}, Theorem 4.19", relative=True)
+@bound("error", f"{BOOK}, Theorem 4.19", [INDEPENDENT, NO_OFFSET, IN_BALL], relative=True)
 def percentile_bound(
     n_samples: int,
     radius: float,
@@ -117,12 +117,8 @@ def percentile_bound(
     if not 1 <= rank < n_samples:
         raise ValueError(f"rank must lie between 1 and n_samples - 1; got {rank}.")
     inside = (radius / margin) ** 2 * math.log2(n_samples) ** 2 + math.log2(1 / delta)
-    return state(
-        {"margin errors": rank / n_samples, "deviation": math.sqrt(c / n_samples * inside)},
-        INDEPENDENT,
-        NO_OFFSET,
-        IN_BALL,
-    )
+    deviation = math.sqrt(c / n_samples * inside)
+    return state({"margin errors": rank / n_samples, "deviation": deviation})
 
 
 def best_percentile(
@@ -171,7 +167,7 @@ def best_percentile(
     return percentile_bound(n, radius, float(ordered[best]), best + 1, delta, c)
 
 
-@bound("error", "Honavar, error orders", relative=True)
+@bound("error", "Honavar, error orders", [INDEPENDENT], relative=True)
 def margin_rate(n_samples: int, radius: float, margin: float, c: float = 1.0) -> Bound:
     """Return the order (c/l) (R / gamma)^2 of the error of a separating hyperplane.
 
@@ -197,10 +193,15 @@ def margin_rate(n_samples: int, radius: float, margin: float, c: float = 1.0) ->
     >>> round(float(margin_rate(n_samples=4, radius=3.0, margin=0.5**0.5)), 9)
     4.5
     """
-    return state({"margin": c / n_samples * (radius / margin) ** 2}, INDEPENDENT)
+    return state({"margin": c / n_samples * (radius / margin) ** 2})
 
 
-@bound("mistakes of a perceptron", "Novikoff; Gentile and Warmuth (1999)", trivial=None)
+@bound(
+    "mistakes of a perceptron",
+    "Novikoff; Gentile and Warmuth (1999)",
+    [IN_BALL, NO_OFFSET],
+    trivial=None,
+)
 def hinge_mistake_bound(radius: float, margin: float, slack: float = 0.0) -> Bound:
     r"""Return the bound on the mistakes of a perceptron in one pass, by any linear function.
 
@@ -234,4 +235,4 @@ def hinge_mistake_bound(radius: float, margin: float, slack: float = 0.0) -> Bou
     half = radius / (2 * margin)
     root = half + math.sqrt(half**2 + slack / margin)
     separable = (2 * half) ** 2
-    return state({"margin": separable, "slack": root**2 - separable}, IN_BALL, NO_OFFSET)
+    return state({"margin": separable, "slack": root**2 - separable})

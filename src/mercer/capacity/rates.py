@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.objects.parameters import integer, positive
+from mercer.objects.parameters import integer, positive, require_choice
 
 __all__ = ["KEGL_RATE", "Rate", "exponential", "polynomial", "principal_manifold"]
 
@@ -41,8 +41,7 @@ class Rate:
     exponent: float
 
     def __post_init__(self) -> None:
-        if self.kind not in ("algebraic", "exponential"):
-            raise ValueError(f'kind must be "algebraic" or "exponential"; got {self.kind!r}.')
+        require_choice(self.kind, "kind", ("algebraic", "exponential"))
         positive(self.exponent, "exponent")
 
     def slope(self, eps: Callable[[float], float], ln_n: float, factor: float = 10.0) -> float:

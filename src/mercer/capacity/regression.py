@@ -7,11 +7,12 @@ A regression function is trained in the band |y - f| <= theta - gamma and tested
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .bound import Bound, Condition, bound, state
+from .bound import INDEPENDENT, Bound, Condition, bound, state
 from .margin import KEPT, hard_margin_bound
 from .soft_margin import slack_terms
 
@@ -59,7 +60,7 @@ def regression_slacks(
     return np.maximum(0.0, residuals - (theta - margin))
 
 
-@bound(QUANTITY)
+@bound(QUANTITY, assumes=[INDEPENDENT])
 def regression_bound(
     n_samples: int,
     radius: float,
@@ -106,9 +107,8 @@ def regression_bound(
     if norm not in (None, 1, 2):
         raise ValueError(f"norm must be None, 1 or 2; got {norm!r}.")
     if norm is not None:
-        theorem = f"{BOOK}, Theorem {'4.28' if norm == 2 else '4.30'}"
-        size = (w_norm * radius) ** 2
-        return slack_terms(n_samples, size, margin, slack, delta, norm, c, theorem)
+        made = slack_terms(n_samples, (w_norm * radius) ** 2, margin, slack, delta, norm, c)
+        return replace(made, reference=f"{BOOK}, Theorem {'4.28' if norm == 2 else '4.30'}")
     if slack or w_norm != 1:
         raise ValueError("the hard bound is for ||w|| = 1 and no slack; choose norm=1 or norm=2.")
     within = Condition("all training residuals are at most theta - margin")
@@ -124,7 +124,7 @@ def regression_bound(
     return state(made.terms, *kept, within, reference=f"{BOOK}, Theorem 4.26")
 
 
-@bound(QUANTITY, f"{BOOK}, Corollary 4.29")
+@bound(QUANTITY, f"{BOOK}, Corollary 4.29", [INDEPENDENT])
 def sse_bound(
     n_samples: int,
     radius: float,
@@ -167,6 +167,4 @@ def sse_bound(
     >>> round(float(sse_bound(1000, radius=1.0, w_norm=2.0, sse=2.0, theta=0.5)), 5)
     2.38793
     """
-    reference = f"{BOOK}, Corollary 4.29"
-    size = (w_norm * radius) ** 2
-    return slack_terms(n_samples, size, theta, math.sqrt(sse), delta, 2, c, reference)
+    return slack_terms(n_samples, (w_norm * radius) ** 2, theta, math.sqrt(sse), delta, 2, c)

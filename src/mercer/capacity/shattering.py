@@ -19,6 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from mercer.objects.parameters import require_choice
+
 from .separation import (
     Array,
     ball,
@@ -285,9 +287,7 @@ def _class(
     X: Any, cls: str, margin: float, kernel: Any
 ) -> tuple[Array, Callable[[Array, NDArray[np.int64]], bool]]:
     """Return points of a Euclidean space and the test of one labelling of some of them."""
-    if cls not in CLASSES:
-        known = ", ".join([*CLASSES, "predictions"])
-        raise ValueError(f"cls must be one of {known}; got {cls!r}.")
+    require_choice(cls, "cls", (*CLASSES, "predictions"))
     if not (margin >= 0 and math.isfinite(margin)):
         raise ValueError(f"margin must be 0 or more and finite; got {margin!r}.")
     if margin and cls not in CLASSES[:2]:
@@ -374,8 +374,7 @@ def shatter_with_margin(
         "l1": lambda: float(np.abs(a).sum()),
         "l2": lambda: float(np.linalg.norm(a)),
     }
-    if constraint not in sizes:
-        raise ValueError(f"constraint must be 'rkhs', 'l1' or 'l2'; got {constraint!r}.")
+    require_choice(constraint, "constraint", sizes)
     size = sizes[constraint]()
     return a / size, 1 / size
 

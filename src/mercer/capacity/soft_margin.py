@@ -8,14 +8,16 @@ share of the confidence (`best_target_margin`).
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mercer.objects.parameters import require_choice
+
+from . import vocabulary
 from .bound import (
     FIXED_CLASS,
     FIXED_SCALE,
@@ -103,13 +105,12 @@ def slack_embedding(values: ArrayLike, y: ArrayLike, margin: float) -> SlackEmbe
     f, labels = np.asarray(values, dtype=float), np.asarray(y, dtype=float)
     if f.shape != labels.shape or not np.all(np.abs(labels) == 1):
         raise ValueError("need one label, 1 or -1, for every value.")
-    if not margin > 0:
-        raise ValueError(f"margin must be positive; got {margin!r}.")
+    vocabulary.check({"margin": margin}, ())
     slack = np.maximum(0.0, margin - labels * f)
     return SlackEmbedding(slack, slack * labels, labels * f + slack)
 
 
-@bound("error", f"{BOOK}, Theorem 4.21")
+@bound("error", f"{BOOK}, Theorem 4.21", [INDEPENDENT, FIXED_CLASS, FIXED_SCALE, NO_ATOMS])
 def soft_margin_cover_bound(
     n_samples: int,
     ln_n: Any,
@@ -155,17 +156,10 @@ def soft_margin_cover_bound(
         "slack": scale * ln_of(ln_n_slack, eps, points),
         "confidence": 2 * math.log2(2 / delta) / n_samples,
     }
-    return state(
-        terms,
-        long_enough(n_samples, sum(terms.values())),
-        INDEPENDENT,
-        FIXED_CLASS,
-        FIXED_SCALE,
-        NO_ATOMS,
-    )
+    return state(terms, long_enough(n_samples, sum(terms.values())))
 
 
-@bound("error")
+@bound("error", assumes=[INDEPENDENT])
 def soft_margin_bound(
     n_samples: int,
     radius: float,
@@ -210,34 +204,18 @@ def soft_margin_bound(
     """
     if norm not in (1, 2):
         raise ValueError(f"norm must be 1 or 2; got {norm!r}.")
+    require_choice(variant, "variant", ("cs", "ho"))
     if variant == "ho":
         rate = c / n_samples * ((radius + slack) / margin) ** 2
-        return state({"margin": rate}, INDEPENDENT, relative=True, reference="Honavar, soft margin")
-    if variant != "cs":
-        raise ValueError(f"variant must be 'cs' or 'ho'; got {variant!r}.")
+        return state({"margin": rate}, relative=True, reference="Honavar, soft margin")
     if explicit:
         return _explicit(n_samples, radius, margin, slack, delta, norm)
-    return slack_terms(
-        n_samples,
-        radius**2,
-        margin,
-        slack,
-        delta,
-        norm,
-        c,
-        f"{BOOK}, Theorem 4.{24 - (norm - 1) * 2}",
-    )
+    made = slack_terms(n_samples, radius**2, margin, slack, delta, norm, c)
+    return replace(made, reference=f"{BOOK}, Theorem {'4.22' if norm == 2 else '4.24'}")
 
 
 def slack_terms(
-    n_samples: int,
-    size: float,
-    margin: float,
-    slack: float,
-    delta: float,
-    norm: int,
-    c: float,
-    reference: str,
+    n_samples: int, size: float, margin: float, slack: float, delta: float, norm: int, c: float
 ) -> Bound:
     """Return (c/l) ((size + slack^2 [log2 1/gamma]) log2(l)^2 / gamma^2 + log2(1/delta))."""
     if norm == 1 and margin >= 1:
@@ -247,20 +225,12 @@ def slack_terms(
         )
     weight = math.log2(1 / margin) if norm == 1 else 1.0
     scale = c / n_samples * math.log2(n_samples) ** 2 / margin**2
-    return state(
-        {
-            "margin": scale * size,
-            "slack": scale * weight * slack**2,
-            "confidence": c / n_samples * math.log2(1 / delta),
-        },
-        INDEPENDENT,
-        NO_OFFSET,
-        FIXED_SCALE,
-        IN_BALL,
-        NO_ATOMS,
-        relative=True,
-        reference=reference,
-    )
+    terms = {
+        "margin": scale * size,
+        "slack": scale * weight * slack**2,
+        "confidence": c / n_samples * math.log2(1 / delta),
+    }
+    return state(terms, NO_OFFSET, FIXED_SCALE, IN_BALL, NO_ATOMS, relative=True)
 
 
 def _explicit(
@@ -284,12 +254,7 @@ def _explicit(
     return state(
         terms,
         *fits,
-        INDEPENDENT,
-        NO_OFFSET,
-        FIXED_SCALE,
-        FIXED_SLACK,
-        IN_BALL,
-        NO_ATOMS,
+        *(NO_OFFSET, FIXED_SCALE, FIXED_SLACK, IN_BALL, NO_ATOMS),
         reference=f"{BOOK}, Theorem 4.21 with Lemma 4.13 and Theorem 4.16",
     )
 
@@ -364,6 +329,4 @@ def best_target_margin(
     best = min(found, key=lambda made: (bool(made.violated), made.value))
     chose = Condition.that("target margin and slacks are on grids fixed in advance", True)
     kept = tuple(made for made in best.conditions if made not in (FIXED_SCALE, FIXED_SLACK))
-    return dataclasses.replace(
-        best, name="best_target_margin", delta=delta, conditions=(chose, *kept)
-    )
+    return replace(best, name="best_target_margin", delta=delta, conditions=(chose, *kept))

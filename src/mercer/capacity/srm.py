@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from mercer.objects.parameters import require_choice
 
 from .bound import FIXED_CLASS, INDEPENDENT, Bound, Condition, bound, state
 from .vc import vc_bound
@@ -60,13 +62,12 @@ def structure(kind: str) -> Condition:
     >>> structure("penalty parameter").state
     'violated'
     """
-    if kind not in STRUCTURES:
-        raise ValueError(f"kind must be one of {', '.join(STRUCTURES)}; got {kind!r}.")
+    require_choice(kind, "kind", STRUCTURES)
     state_of, why = STRUCTURES[kind]
     return Condition("the structure was fixed before the data were seen", state_of, why)
 
 
-@bound("risk minus empirical risk", "Learning From Data, Problem 8.15")
+@bound("risk minus empirical risk", "Learning From Data, Problem 8.15", [INDEPENDENT, FIXED_CLASS])
 def srm_penalty(n_samples: int, vc_dim: float, delta: float = 0.05, prior: float = 1.0) -> Bound:
     """Return the penalty sqrt((8/N) ln(4 ((2N)^d + 1) / (p delta))) of a class with prior p.
 
@@ -101,7 +102,7 @@ def srm_penalty(n_samples: int, vc_dim: float, delta: float = 0.05, prior: float
         power = vc_dim * math.log(2 * n_samples)
         ln_growth = power + math.log1p(math.exp(-power))
     inside = 8 / n_samples * (math.log(4 / (prior * delta)) + ln_growth)
-    return state({"deviation": math.sqrt(inside)}, INDEPENDENT, FIXED_CLASS)
+    return state({"deviation": math.sqrt(inside)})
 
 
 @bound("risk")
@@ -139,17 +140,12 @@ def srm_bound(
     >>> round(float(srm_bound(2000, vc_dim=5, n_errors=20, prior=0.2)), 5)
     0.14815
     """
+    require_choice(penalty, "penalty", ("cs", "ho", "lfd"))
     if penalty == "lfd":
         made = srm_penalty(n_samples, vc_dim, delta, prior)
-        made = state(
-            {"training error": n_errors / n_samples, **made.terms},
-            *made.conditions,
-            reference=made.reference,
-        )
-    elif penalty in ("cs", "ho"):
-        made = vc_bound(n_samples, vc_dim, delta * prior, n_errors, variant=penalty)
+        made = replace(made, terms={"training error": n_errors / n_samples, **made.terms})
     else:
-        raise ValueError(f"penalty must be 'cs', 'ho' or 'lfd'; got {penalty!r}.")
+        made = vc_bound(n_samples, vc_dim, delta * prior, n_errors, variant=penalty)
     return state(made.terms, *made.conditions, structure(kind), reference=made.reference)
 
 

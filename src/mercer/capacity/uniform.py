@@ -15,9 +15,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from mercer.objects.parameters import require_choice
+
 from .bound import FIXED_CLASS, INDEPENDENT, Bound, Condition, bound, ln_of, state
 
 __all__ = ["UNIFORM_BOUNDS", "UniformBound", "deviation_probability", "overall_bound"]
+
+ANNEALED = Condition("ln_n bounds ln E[N], not only E[ln N]")
 
 
 @dataclass(frozen=True)
@@ -114,7 +118,7 @@ UNIFORM_BOUNDS: dict[str, UniformBound] = {
 """Named uniform bounds. Add your own `UniformBound`, or pass it directly."""
 
 
-@bound("risk")
+@bound("risk", assumes=[INDEPENDENT, FIXED_CLASS, ANNEALED])
 def overall_bound(
     n_samples: int,
     ln_n: Any,
@@ -162,11 +166,11 @@ def overall_bound(
         {"training error": emp_risk, "deviation": deviation},
         *_conditions(chosen, n_samples, deviation, emp_risk),
         reference=chosen.reference,
-        **({} if loss_range == 1.0 else {"trivial": loss_range}),
+        trivial=loss_range,
     )
 
 
-@bound("probability")
+@bound("probability", assumes=[INDEPENDENT, FIXED_CLASS, ANNEALED])
 def deviation_probability(
     eps: float,
     n_samples: int,
@@ -219,10 +223,7 @@ def _prepared(
     variant: str | UniformBound, ln_n: Any, lipschitz: float, loss_range: float
 ) -> tuple[UniformBound, Any]:
     if not isinstance(variant, UniformBound):
-        if variant not in UNIFORM_BOUNDS:
-            raise ValueError(
-                f"variant must be one of {', '.join(UNIFORM_BOUNDS)}; got {variant!r}."
-            )
+        require_choice(variant, "variant", UNIFORM_BOUNDS)
         variant = UNIFORM_BOUNDS[variant]
     if callable(ln_n) and lipschitz != 1.0:
         return variant, lambda eps, n_points: ln_n(eps / lipschitz, n_points)
@@ -241,8 +242,7 @@ def enough_samples(template: UniformBound, n_samples: int, eps: float) -> list[C
 def _conditions(
     template: UniformBound, n_samples: int, eps: float, emp_risk: float
 ) -> list[Condition]:
-    found = [*enough_samples(template, n_samples, eps), INDEPENDENT, FIXED_CLASS]
-    found.append(Condition("ln_n bounds ln E[N], not only E[ln N]"))
+    found = enough_samples(template, n_samples, eps)
     if template.zero_error:
         found.append(Condition.that("no training error", emp_risk == 0, f"emp_risk={emp_risk:g}"))
     if not template.proved:

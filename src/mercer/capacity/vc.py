@@ -7,11 +7,14 @@ Logarithms are base 2 in the bounds of Cristianini and Shawe-Taylor, whose proof
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+
+from mercer.objects.parameters import require_choice
 
 from .bound import FIXED_CLASS, INDEPENDENT, Bound, Condition, bound, state
 from .finite_classes import CONSISTENT
 from .growth import sauer
-from .uniform import UNIFORM_BOUNDS, enough_samples
+from .uniform import UNIFORM_BOUNDS, UniformBound, enough_samples
 
 __all__ = ["vc_bound", "vc_confidence", "vc_lower_bound"]
 
@@ -19,7 +22,7 @@ BOOK = "Cristianini and Shawe-Taylor"
 HONAVAR = "Vapnik (1995); Honavar, VC risk bound"
 
 
-@bound("error", f"{BOOK}, Theorem 4.1")
+@bound("error", assumes=[INDEPENDENT, FIXED_CLASS])
 def vc_bound(
     n_samples: int,
     vc_dim: float,
@@ -54,31 +57,20 @@ def vc_bound(
     >>> [round(float(vc_bound(n_samples=1000, vc_dim=d)), 5) for d in (1, 10, 100)]
     [0.03546, 0.19237, 1.16357]
     """
+    require_choice(variant, "variant", ("cs", "ho", "sm", "vc71", "dgl"))
     if variant == "ho":
-        deviation = _confidence(n_samples, vc_dim, delta)
-        terms = _training_error(n_samples, n_errors) | dict(deviation.terms)
-        consistent = [] if n_errors is not None else [CONSISTENT]
-        return state(terms, *deviation.conditions, *consistent, reference=HONAVAR)
-    if variant in ("sm", "vc71", "dgl"):
-        return _by_template(n_samples, vc_dim, delta, n_errors, variant)
-    if variant != "cs":
-        raise ValueError(f"variant must be 'cs', 'ho', 'sm', 'vc71' or 'dgl'; got {variant!r}.")
-    factor = 2 if n_errors is None else 4
-    bits = _capacity(vc_dim, 2 * n_samples) / math.log(2)
-    terms = {} if n_errors is None else {"training error": 2 * n_errors / n_samples}
-    terms["complexity"] = factor * bits / n_samples
-    terms["confidence"] = factor * math.log2(factor / delta) / n_samples
-    conditions = [_fits(vc_dim, n_samples)]
-    if n_errors is None:
-        conditions.append(long_enough(n_samples, sum(terms.values())))
-    conditions += [INDEPENDENT, FIXED_CLASS]
-    if n_errors is None:
-        conditions.append(CONSISTENT)
-    theorem = "4.1" if n_errors is None else "4.6"
-    return state(terms, *conditions, reference=f"{BOOK}, Theorem {theorem}")
+        made = _confidence(n_samples, vc_dim, delta)
+    elif variant == "cs":
+        made = _with_base_two(n_samples, vc_dim, delta, n_errors)
+    else:
+        made = _by_template(n_samples, vc_dim, delta, UNIFORM_BOUNDS[variant])
+    if variant != "cs" and n_errors is not None:
+        made = replace(made, terms={"training error": n_errors / n_samples} | dict(made.terms))
+    consistent = [CONSISTENT] if n_errors is None else []
+    return state(made.terms, *made.conditions, *consistent, reference=made.reference)
 
 
-@bound("risk minus empirical risk", HONAVAR)
+@bound("risk minus empirical risk", assumes=[INDEPENDENT, FIXED_CLASS])
 def vc_confidence(vc_dim: float, n_samples: int, delta: float = 0.05) -> Bound:
     """Return the VC confidence sqrt((d (ln(2l/d) + 1) + ln(4/delta)) / l).
 
@@ -139,8 +131,7 @@ def vc_lower_bound(
     >>> round(float(vc_lower_bound(n_samples=1000, vc_dim=1001)), 5)
     0.03125
     """
-    if variant not in ("proved", "printed"):
-        raise ValueError(f"variant must be 'proved' or 'printed'; got {variant!r}.")
+    require_choice(variant, "variant", ("proved", "printed"))
     printed = math.log(1 / delta) / n_samples
     rare = 1 - delta ** (1 / n_samples) if variant == "proved" else printed
     spread = max(0.0, (vc_dim - 1) / (32 * n_samples))
@@ -151,13 +142,8 @@ def vc_lower_bound(
             Condition.that("the rare points have mass <= 1", 8 * spread <= 1, f"{8 * spread:.3g}"),
         ]
     elif variant == "printed":
-        conditions.append(
-            Condition(
-                "(1/l) ln(1/delta) is attained",
-                "violated",
-                f"only {1 - delta ** (1 / n_samples):.4g} is",
-            )
-        )
+        attained = f"only {1 - delta ** (1 / n_samples):.4g} is"
+        conditions.append(Condition("(1/l) ln(1/delta) is attained", "violated", attained))
     return state({"dimension": spread, "rare point": rare}, *conditions, value=max(spread, rare))
 
 
@@ -181,33 +167,29 @@ def _capacity(vc_dim: float, n_points: int) -> float:
     return vc_dim * (1 + math.log(n_points / vc_dim))
 
 
+def _with_base_two(n_samples: int, vc_dim: float, delta: float, n_errors: int | None) -> Bound:
+    """Return the bound of Theorem 4.1 without training errors, of Theorem 4.6 with them."""
+    factor = 2 if n_errors is None else 4
+    bits = _capacity(vc_dim, 2 * n_samples) / math.log(2)
+    terms = {} if n_errors is None else {"training error": 2 * n_errors / n_samples}
+    terms["complexity"] = factor * bits / n_samples
+    terms["confidence"] = factor * math.log2(factor / delta) / n_samples
+    conditions = [_fits(vc_dim, n_samples)]
+    if n_errors is None:
+        conditions.append(long_enough(n_samples, sum(terms.values())))
+    theorem = "4.1" if n_errors is None else "4.6"
+    return state(terms, *conditions, reference=f"{BOOK}, Theorem {theorem}")
+
+
 def _confidence(n_samples: int, vc_dim: float, delta: float) -> Bound:
     inside = (_capacity(vc_dim, 2 * n_samples) + math.log(4 / delta)) / n_samples
-    return state(
-        {"deviation": math.sqrt(max(inside, 0.0))},
-        _fits(vc_dim, n_samples),
-        INDEPENDENT,
-        FIXED_CLASS,
-    )
+    deviation = math.sqrt(max(inside, 0.0))
+    return state({"deviation": deviation}, _fits(vc_dim, n_samples), reference=HONAVAR)
 
 
-def _training_error(n_samples: int, n_errors: int | None) -> dict[str, float]:
-    return {} if n_errors is None else {"training error": n_errors / n_samples}
-
-
-def _by_template(
-    n_samples: int, vc_dim: float, delta: float, n_errors: int | None, variant: str
-) -> Bound:
-    template = UNIFORM_BOUNDS[variant]
-    finite = not math.isinf(vc_dim)
+def _by_template(n_samples: int, vc_dim: float, delta: float, template: UniformBound) -> Bound:
     points = template.ghost * n_samples
-    ln_n = sauer(points, math.floor(vc_dim), log=True) if finite else math.inf
+    ln_n = math.inf if math.isinf(vc_dim) else sauer(points, math.floor(vc_dim), log=True)
     eps = template.deviation(n_samples, ln_n, delta)
-    return state(
-        _training_error(n_samples, n_errors) | {"deviation": eps},
-        *enough_samples(template, n_samples, eps),
-        INDEPENDENT,
-        FIXED_CLASS,
-        *([] if n_errors is not None else [CONSISTENT]),
-        reference=template.reference,
-    )
+    conditions = enough_samples(template, n_samples, eps)
+    return state({"deviation": eps}, *conditions, reference=template.reference)

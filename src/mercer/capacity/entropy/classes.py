@@ -23,7 +23,7 @@ import numpy as np
 
 from mercer.capacity import vocabulary
 from mercer.capacity.bound import Bound, Condition
-from mercer.objects.parameters import positive
+from mercer.objects.parameters import positive, require_choice
 
 from .diagonal import FACTOR
 from .inputs import Array, log_counts, number, whole_counts
@@ -33,9 +33,6 @@ from .periodic import Spectrum
 from .scaling import as_spectrum, scaling_entropy
 
 __all__ = ["KernelClass", "LPClass", "MultiOutputClass", "SVClass"]
-
-
-WAYS = ("best", "maurey", "operator", "mixed")
 
 
 _SHARES = np.linspace(0.0, 1.0, 21)[1:-1]  # of ln n that go to the evaluation operator
@@ -119,8 +116,7 @@ class KernelClass:
         return number(values.reshape(exponents.shape))
 
     def _without(self, ln_n: Array, n_samples: int | None, which: str) -> Array:
-        if which not in WAYS:
-            raise ValueError(f"which must be one of {', '.join(WAYS)}; got {which!r}.")
+        require_choice(which, "which", ("best", "maurey", "operator", "mixed"))
         if n_samples is None:
             if which not in ("best", "operator"):
                 raise ValueError(f"which={which!r} needs the number of points n_samples.")

@@ -25,7 +25,7 @@ import scipy.linalg
 from mercer.capacity import vocabulary
 from mercer.capacity.bound import Bound, Condition, state
 from mercer.kernels import resolve
-from mercer.objects.parameters import integer, positive
+from mercer.objects.parameters import integer, positive, require_choice
 
 from .diagonal import FACTOR, diagonal_entropy
 from .inputs import Array, log_counts, nonincreasing, number, whole_counts
@@ -106,8 +106,7 @@ class EmpiricalScaling:
             Fraction of the objects, those with the largest extent, that may lie outside. A
             heuristic against outliers: the bound then holds for the others only.
         """
-        if source not in SOURCES:
-            raise ValueError(f"source must be one of {', '.join(SOURCES)}; got {source!r}.")
+        require_choice(source, "source", SOURCES)
         if not 0.0 <= trim < 1.0:
             raise ValueError(f"trim must lie in [0, 1); got {trim!r}.")
         projections, square = projections_of(K)

@@ -25,7 +25,7 @@ import scipy.optimize
 import scipy.special
 
 from mercer.capacity.bound import FIXED_CLASS, INDEPENDENT, Bound, Condition, bound, ln_of, state
-from mercer.objects.parameters import integer, positive
+from mercer.objects.parameters import integer, positive, require_choice
 
 __all__ = [
     "expected_excess",
@@ -37,7 +37,6 @@ __all__ = [
 ]
 
 
-VARIANTS = ("safe", "thesis")
 _IN_BALL = Condition("all points, also later ones, lie in the ball of radius r")
 
 
@@ -104,8 +103,7 @@ def manifold_distance(left: Any, right: Any) -> float:
 
 def _constants(variant: str, r: float, kind: str) -> tuple[float, float]:
     """Return the scale of the cover over eps and the constant c2 of exp(-m (eta - eps)^2 / c2)."""
-    if variant not in VARIANTS:
-        raise ValueError(f"variant must be one of {', '.join(VARIANTS)}; got {variant!r}.")
+    require_choice(variant, "variant", ("safe", "thesis"))
     if variant == "thesis":
         return (1 / (8 * r), 2 * r**2) if kind == "uniform" else (1 / (4 * r), 8 * r**2)
     return (1 / (8 * r), 8 * r**4) if kind == "uniform" else (1 / (8 * r), 32 * r**4)
@@ -159,8 +157,7 @@ def quantization_bound(
     0.271
     """
     size, r = positive(eta, "eta"), positive(radius, "radius")
-    if kind not in ("uniform", "excess"):
-        raise ValueError(f'kind must be "uniform" or "excess"; got {kind!r}.')
+    require_choice(kind, "kind", ("uniform", "excess"))
     scale, c2 = _constants(variant, r, kind)
 
     def logarithm(eps: float) -> float:

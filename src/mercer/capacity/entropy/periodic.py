@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from mercer.capacity.bound import Condition
-from mercer.objects.parameters import integer, positive
+from mercer.objects.parameters import integer, positive, require_choice
 
 from .inputs import Array
 from .lattice import MOST_POINTS, lattice_points, lattice_shells, radial_tail, trace_of
@@ -121,8 +121,7 @@ def by_periodic_extension(
     """Return the spectrum of a periodic extension: `Spectrum.from_translation_invariant`."""
     v = positive(period, "period")
     d = integer(dimension, "dimension", minimum=1)
-    if constant not in ("eigenfunctions", "shells"):
-        raise ValueError(f'constant must be "eigenfunctions" or "shells"; got {constant!r}.')
+    require_choice(constant, "constant", ("eigenfunctions", "shells"))
     if n_shells is not None:
         integer(n_shells, "n_shells", minimum=1)
     transform, closed = transform_of(kernel, d)

@@ -27,7 +27,7 @@ from mercer.capacity.uniform import UniformBound, overall_bound
 from mercer.expansion import Expansion
 from mercer.geometry import RKHSFunction
 from mercer.kernels import Kernel, resolve
-from mercer.objects.parameters import integer, positive
+from mercer.objects.parameters import integer, positive, require_choice
 
 from .choose import choose_period, wrap_error
 from .classes import KernelClass, LPClass, SVClass
@@ -254,8 +254,7 @@ def entropy_numbers(
     47.8
     """
     vocabulary.check({"n_samples": n_samples})
-    if machine not in MACHINES:
-        raise ValueError(f"machine must be one of {', '.join(MACHINES)}; got {machine!r}.")
+    require_choice(machine, "machine", MACHINES)
     k = resolve(kernel)
     b = positive(radius, "radius")
     d = integer(dimension, "dimension", minimum=1)

@@ -26,6 +26,7 @@ import numpy as np
 import scipy.optimize
 
 from mercer.capacity.bound import Bound, bound
+from mercer.objects.parameters import require_choice
 
 from .diagonal import FACTOR
 from .inputs import Array, log_counts, number
@@ -33,9 +34,6 @@ from .operators import OperatorEntropy
 from .spectra import Spectrum, diagonal_radius
 
 __all__ = ["ScalingEntropy", "ScalingOperator", "entropy_A"]
-
-
-METHODS = ("closed", "convex", "family")
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,8 +145,7 @@ def entropy_A(spectrum: Any, ln_n: float, method: str = "closed") -> Bound:  # n
     (0.262111, 4)
     """
     s = as_spectrum(spectrum)
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")
+    require_choice(method, "method", ("closed", "convex", "family"))
     if method == "closed":
         value, block = scaling_entropy(s, ln_n, strict=True)
         block = int(block)

@@ -26,7 +26,7 @@ import scipy.linalg
 
 from mercer.capacity.bound import Condition
 from mercer.kernels import resolve
-from mercer.objects.parameters import integer, positive
+from mercer.objects.parameters import integer, positive, require_choice
 
 from .diagonal import LogBlocks
 from .inputs import Array, multiplicities_of
@@ -178,8 +178,7 @@ class Spectrum:
         matrix = np.asarray(K, dtype=np.float64)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) == 0:
             raise ValueError(f"a Gram matrix is square; got shape {matrix.shape}.")
-        if data not in ("sample", "transductive"):
-            raise ValueError(f'data must be "sample" or "transductive"; got {data!r}.')
+        require_choice(data, "data", ("sample", "transductive"))
         n = len(matrix)
         values, vectors = scipy.linalg.eigh((matrix + matrix.T) / 2)
         values, vectors = values[::-1], vectors[:, ::-1]
