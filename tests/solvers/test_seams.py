@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -30,6 +31,7 @@ from mercer.solvers import (
     Problem,
     Settings,
     Solution,
+    Solver,
     certificate,
     choose,
     ladder,
@@ -50,19 +52,10 @@ def found(beta: Any, gram: Gram, multiplier: Any, n_iter: int) -> Solution:
     )  # fmt: skip
 
 
-class ProjectedGradient:
+class ProjectedGradient(Solver):
     """Minimise a smooth dual of a loss with pieces, without a basis, by projected gradients."""
 
-    name, access = "projected_gradient", "products"
-
-    def takes(self, problem: Any) -> str | None:
-        if not isinstance(problem, Problem):
-            return ""
-        if problem.omega is not None or problem.basis is not None:
-            return "projected gradients take no penalty on coefficients and no equalities."
-        if not hasattr(problem.loss, "pieces") or problem.dual.slope_right is not None:
-            return "projected gradients need a loss with pieces, whose dual has no kink."
-        return None if np.isfinite(problem.c).all() else "projected gradients need a finite c."
+    name, requires, needs_loss = "projected_gradient", ("matmul", "tile"), ("pieces",)
 
     def solve(self, jobs: Sequence[Job], settings: Settings) -> list[Solution]:
         return [self._one(job.problem.dual, job.gram, settings) for job in jobs]
@@ -93,19 +86,19 @@ class Logistic(Loss):
         t = np.clip(t, 0.0, 1.0)
         return np.where(inside, c * (xlogy(t, t) + xlogy(1.0 - t, 1.0 - t)), np.inf)
 
+    entropy = conjugate
+
     def dual_slopes(self, y: Any, beta: Any, c: Any) -> tuple[Any, Any]:
         t = np.asarray(y) * beta / c
         slope = y * np.log(t / (1.0 - t))
         return slope, slope
 
 
-class Newton:
-    """Minimise over f = K beta + b by Newton's method on the values, for smooth losses."""
+class Newton(Solver):
+    """Minimise over f = K beta + b by Newton's method on the values, for the logistic loss."""
 
-    name, access = "newton", "whole"
-
-    def takes(self, problem: Any) -> str | None:
-        return None if isinstance(problem.loss, Logistic) else "Newton needs a smooth loss."
+    name, requires, needs_loss = "newton", ("tile",), ("entropy",)
+    bases = ("none", "bias", "groups", "functions")
 
     def solve(self, jobs: Sequence[Job], settings: Settings) -> list[Solution]:
         return [self._one(job.problem, job.gram) for job in jobs]
@@ -257,13 +250,10 @@ def test_a_machine_is_its_problem_and_one_prover_certifies_them_all(machine: Any
     assert fitted.dual <= proof.primal
 
 
-class ProximalGradient:
+class ProximalGradient(Solver):
     """Minimise lam |w|_1 + sum_j c_j l(y_j, (A w)_j) of a smooth loss by proximal gradients."""
 
-    name, access = "proximal_gradient", "products"
-
-    def takes(self, problem: Any) -> str | None:
-        return None if isinstance(problem.omega, L1) else "proximal gradients need omega = L1."
+    name, requires, needs_loss, omegas = "proximal_gradient", ("tile",), ("slope",), (L1,)
 
     def solve(self, jobs: Sequence[Job], settings: Settings) -> list[Solution]:
         return [self._one(job.problem, job.gram) for job in jobs]
@@ -386,16 +376,47 @@ def test_a_pair_that_does_not_fit_is_refused_with_a_sentence() -> None:
         choose(Problem(Logistic(), Y, np.ones(60)))
     assert "hard constraints" not in str(e.value)
     for changes, message in (
-        ({"basis": BIAS}, "no equalities"),
-        ({"omega": L1(0.1)}, "no penalty"),
-        ({"loss": Logistic()}, "need a loss with pieces"),
-        ({"loss": EpsilonInsensitive(0.1)}, "no kink"),
-        ({"c": np.full(60, np.inf)}, "need a finite c"),
+        ({"basis": BIAS}, "takes no basis, not one constant"),
+        ({"omega": L1(0.1)}, r"not a penalty on coefficients \(L1\)"),
+        ({"loss": Logistic()}, "needs a loss whose conjugate is piecewise quadratic; Logistic"),
+        ({"loss": EpsilonInsensitive(0.1)}, "without a kink"),
+        ({"c": np.full(60, np.inf)}, r"takes finite weights c, not infinite .*constraints"),
+        ({"c": np.r_[np.ones(59), np.inf]}, "takes finite weights c, not some infinite"),
     ):
         with pytest.raises(ValueError, match=message):
             choose(replace(Problem(Hinge(), Y, np.ones(60)), **changes), ProjectedGradient())
     with pytest.raises(ValueError, match="solver must be 'auto' or one of 'decomposition'"):
         choose(Problem(Hinge(), Y, np.ones(60)), "magic")
+
+
+@pytest.mark.parametrize("solver", ladder.SOLVERS, ids=lambda s: f"{type(s).__name__}:{s.name}")
+@pytest.mark.parametrize("loss", [Hinge(), EpsilonInsensitive(0.1), Squared()], ids=repr)
+@pytest.mark.parametrize("c", [2.0, np.inf])
+def test_no_solver_drops_a_penalty_on_coefficients(solver: Solver, loss: Any, c: float) -> None:
+    """What a solver does not declare it refuses, with its name; or it is not for such problems."""
+    problem = Problem(loss, Y, np.full(60, c), omega=L1(0.5))
+    refusal = solver.takes(problem)
+    if L1 not in solver.omegas:
+        assert refusal is not None
+        assert refusal == "" or refusal.startswith(f"{solver.name} takes the norm of a function")
+    with pytest.raises(ValueError, match=r"penalty on coefficients|infinite weights|needs a loss"):
+        solve(problem, Gram(RBF(0.5), X, "float64"), Settings(), solver="decomposition")
+
+
+@pytest.mark.parametrize("solver", ladder.SOLVERS, ids=lambda s: f"{type(s).__name__}:{s.name}")
+def test_an_operator_must_have_what_a_solver_requires(solver: Solver) -> None:
+    """Every registered solver declares what it asks of its operator, and it is looked at."""
+    problems = [
+        Problem(loss, Y, np.full(60, c), omega=omega)
+        for loss in (Hinge(), EpsilonInsensitive(0.1))
+        for c in (2.0, np.inf)
+        for omega in (None, L1(0.5), L2(0.5))
+    ]
+    taken = [p for p in problems if solver.takes(p) is None]
+    assert solver.requires
+    for problem in taken:
+        assert re.search("needs .*, which object does not have", solver.takes(problem, object()))  # type: ignore[arg-type]
+    assert taken or Problem not in solver.kinds
 
 
 def test_one_batch_serves_two_widths_and_three_folds() -> None:

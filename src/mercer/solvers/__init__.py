@@ -1,8 +1,9 @@
 """Solvers: a problem and a Gram in, a solution and its certificate out."""
 
+from .base import Solver
 from .certificate import Certificate, significant_figures
 from .certification import certificate
-from .ladder import Solver, choose, solve, solve_jobs
+from .ladder import choose, solve, solve_jobs
 from .matrices import (
     QuadraticProgram,
     hard_margin_lagrangian,

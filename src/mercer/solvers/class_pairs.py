@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import isqrt
 from time import perf_counter
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,12 +28,10 @@ from numpy.typing import NDArray
 from mercer.losses import PiecewiseQuadratic
 from mercer.objects.arrays import Array, Rows
 
+from .base import Solver
 from .certificate import STATUSES
 from .decomposition import blame_overflow, native_settings
-from .problem import DualProblem, Job, Problem, Settings, Solution
-
-_LARGEST_PAIR, _MOST_VALUES = 1024, 2**25
-"""Rows of a pair, and kernel values within classes, that one native call takes; see the core."""
+from .problem import Job, Problem, Settings, Solution
 
 
 def pair_position(position: int, n_classes: int) -> tuple[int, int]:
@@ -75,6 +73,16 @@ class PairsOfClasses:
         self.ends = np.cumsum(self.sizes)
         """Where each class ends in `order`."""
         self.begins = self.ends - self.sizes
+
+    @property
+    def rows_of_a_pair(self) -> int:
+        """Rows of the largest pair."""
+        return int(np.partition(self.sizes, -2)[-2:].sum())
+
+    @property
+    def values_within_classes(self) -> int:
+        """Kernel values between rows of one class."""
+        return int(self.sizes @ self.sizes)
 
     def pair(self, position: int) -> Problem:
         """Return the problem of one pair."""
@@ -205,22 +213,13 @@ class PairSolutions:
         self.unproved[position] = solution
 
 
-class ClassPairs:
+class ClassPairs(Solver):
     """One native call for all pairs of classes."""
 
     name = "class_pairs"
-    access = "whole"
-
-    def takes(self, problem: Problem | DualProblem | PairsOfClasses) -> str | None:
-        """Return None, or a sentence that says what the problem lacks."""
-        if not isinstance(problem, PairsOfClasses):
-            return ""  # it is for others
-        sizes = problem.sizes
-        if len(problem.order) <= _LARGEST_PAIR:
-            return None
-        if np.partition(sizes, -2)[-2:].sum() > _LARGEST_PAIR or sizes @ sizes > _MOST_VALUES:
-            return "class_pairs takes pairs of up to 1,024 rows."
-        return None
+    kinds = (PairsOfClasses,)
+    requires = ("native",)
+    at_most: ClassVar = {"rows_of_a_pair": 1024, "values_within_classes": 2**25}  # see the core
 
     def solve(self, jobs: Sequence[Job], settings: Settings) -> list[Any]:
         """Return the solutions of all pairs of every job."""

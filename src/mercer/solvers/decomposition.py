@@ -22,26 +22,21 @@ from mercer.gram import Gram
 from mercer.gram.matrix import native_jobs
 from mercer.gram.overflow import advice
 
+from .base import Solver
 from .interrupt import in_turn, interrupted
-from .problem import DualProblem, Job, Settings, Solution, without_dual
+from .problem import DualProblem, Job, Problem, Settings, Solution
 
 
-class Decomposition:
+class Decomposition(Solver):
     """The native solver, for losses with pieces and at most two equalities."""
 
     name = "decomposition"
-    access = "rows"
-
-    def takes(self, problem: Any) -> str | None:
-        """Return None, or a sentence that says what the problem lacks."""
-        refusal = without_dual(problem, self.name)
-        if refusal is not None or isinstance(problem, DualProblem):
-            return refusal
-        if problem.unbounded:
-            return "decomposition takes hard constraints in rounds: a basis of groups."
-        if not problem.grouped:
-            return "decomposition takes a constant for each of at most two groups, no other basis."
-        return None
+    kinds = (Problem, DualProblem)
+    requires = ("native",)
+    needs_loss = ("pieces",)
+    bases = totals = ("none", "bias", "groups")
+    prices = ("finite", "mixed")
+    kinks = True
 
     def solve(self, jobs: Sequence[Job], settings: Settings) -> list[Solution]:
         """Return the solutions; jobs of one Gram go to the core together."""

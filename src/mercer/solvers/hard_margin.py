@@ -21,27 +21,23 @@ from typing import Any
 
 import numpy as np
 
+from .base import Solver
 from .margin import Margin, margin_of
-from .problem import Job, Problem, Settings, Solution, margin_problem
+from .problem import Job, Settings, Solution, margin_problem
 
 _OUTER = 2.0  # a bound that no coefficient reaches, their sum being 1
 
 
-class HardMargin:
+class HardMargin(Solver):
     """Nearest points of convex hulls; `run` solves their problems with all means of the ladder."""
 
-    access = "rows"
+    requires = ("native",)
+    needs_loss = ("margin",)
+    bases = ("none", "bias", "groups")
+    prices = ("infinite",)
 
     def __init__(self, run: Callable[..., list[Solution]], name: str = "decomposition") -> None:
         self._run, self.name = run, name
-
-    def takes(self, problem: Any) -> str | None:
-        """Return None, or a sentence that says what the problem lacks."""
-        if not isinstance(problem, Problem) or not problem.unbounded:
-            return ""
-        if not hasattr(problem.loss, "margin") or not problem.grouped:
-            return "nearest points of convex hulls are for hard margins with at most an intercept."
-        return None
 
     def solve(self, jobs: Sequence[Job], settings: Settings) -> list[Solution]:
         """Return the solutions at margin 1; where there is no margin, convex combinations."""

@@ -25,6 +25,7 @@ import numpy as np
 
 from mercer.objects.arrays import Array
 
+from .base import Solver
 from .feature_interior_point import solve_in_features
 from .margin import SMALLEST_MARGIN
 from .problem import Job, Problem, Settings, Solution
@@ -42,22 +43,18 @@ def largest_norm(problem: Problem, gram: Any) -> float:
     return max(float(np.ptp(problem.y)), 1e-300) / (SMALLEST_MARGIN * radius)
 
 
-class HardTube:
+class HardTube(Solver):
     """Pair steps in rounds; `run` takes pair steps on one job and falls back where they stall."""
 
     name = "decomposition"
-    access = "rows"
+    requires = ("native",)
+    needs_loss = ("pieces",)
+    bases = ("none", "bias", "groups")
+    prices = ("infinite",)
+    kinks = True
 
     def __init__(self, run: Callable[[Job, Settings], Solution]) -> None:
         self._run = run
-
-    def takes(self, problem: Any) -> str | None:
-        """Return None, or a sentence that says what the problem lacks."""
-        if not isinstance(problem, Problem) or not problem.unbounded:
-            return ""
-        if not hasattr(problem.loss, "pieces") or not problem.grouped:
-            return "pair steps need a loss with pieces and a basis of at most two groups."
-        return None
 
     def solve(self, jobs: Sequence[Job], settings: Settings) -> list[Solution]:
         """Return the solutions, one after the other."""

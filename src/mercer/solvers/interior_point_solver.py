@@ -15,30 +15,28 @@ from typing import Any
 
 import numpy as np
 
+from .base import Solver
 from .decomposition import Decomposition
 from .dense_interior_point import solve_with_equations
 from .feature_interior_point import solve_in_features
 from .hard_tube import largest_norm
 from .interrupt import in_turn
-from .problem import DualProblem, Job, Problem, Settings, Solution, without_dual
+from .problem import DualProblem, Job, Problem, Settings, Solution
 
 _LAST, _LAST_PER_ROW = 20_000, 20  # pair steps that may follow
 
 
-class InteriorPointSolver:
+class InteriorPointSolver(Solver):
     """Newton steps on a barrier, for losses with pieces, on up to a few thousand rows."""
 
     name = "interior_point"
-    access = "whole"
-
-    def takes(self, problem: Any) -> str | None:
-        """Return None, or a sentence that says what the problem lacks."""
-        refusal = without_dual(problem, self.name)
-        if refusal is not None or isinstance(problem, DualProblem):
-            return refusal
-        if not problem.grouped and problem.totals is not None and np.any(problem.totals):
-            return "interior_point takes totals of groups only, not those of other functions."
-        return None
+    kinds = (Problem, DualProblem)
+    requires = ("native",)
+    needs_loss = ("pieces",)
+    bases = ("none", "bias", "groups", "functions")
+    totals = ("none", "bias", "groups")
+    prices = ("finite", "mixed", "infinite")
+    kinks = True
 
     def solve(self, jobs: Sequence[Job], settings: Settings) -> list[Solution]:
         """Return the solutions, one after the other."""

@@ -22,12 +22,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from mercer.gram import Gram
 
+from .base import Solver
 from .class_pairs import ClassPairs, PairsOfClasses
 from .decomposition import Decomposition, refuse_overflow
 from .feature_interior_point import solve_in_features
@@ -36,7 +37,7 @@ from .hard_tube import HardTube
 from .interior_point_solver import InteriorPointSolver
 from .interrupt import interrupted
 from .margin import margin_of
-from .problem import DualProblem, Job, Problem, Settings, Solution, without_dual, without_signs
+from .problem import DualProblem, Job, Problem, Settings, Solution, without_signs
 from .rounding import largest_square
 from .snapping import snap_to_bounds
 
@@ -53,34 +54,7 @@ _SMALL_RANK = 64
 """A rank that is always worth a try."""
 
 
-class Solver(Protocol):
-    """The protocol of optimisers: which problems one accepts, and how it solves them.
-
-    Examples
-    --------
-    >>> from mercer.solvers import choose, Problem
-    >>> from mercer.losses import Hinge
-    >>> import numpy as np
-    >>> solver = choose(Problem(Hinge(), np.array([-1.0, 1.0]), np.ones(2)))
-    >>> solver.name, solver.access
-    ('decomposition', 'rows')
-    """
-
-    name: str
-    access: str
-    """Access to the kernel matrix: "rows", "products", "features" or "whole"."""
-
-    def takes(self, problem: Any) -> str | None:
-        """Return None, or a sentence that says what the problem lacks.
-
-        The sentence is empty where the solver is for problems of another kind.
-        """
-
-    def solve(self, jobs: Sequence[Job], settings: Settings) -> list[Solution]:
-        """Return the solutions of a batch, in its order, each with an honest status."""
-
-
-def choose(problem: Problem | DualProblem, solver: str | Solver = "auto") -> Solver:
+def choose(problem: Any, solver: str | Solver = "auto", operator: Any = None) -> Solver:
     """Return the solver for a problem, or refuse it with the sentences of those that could be.
 
     Parameters
@@ -89,6 +63,9 @@ def choose(problem: Problem | DualProblem, solver: str | Solver = "auto") -> Sol
         The problem.
     solver : str or Solver
         "auto", the name of a solver, or a solver.
+    operator : Operator, optional
+        What the solver will be given, such as a Gram; refused as well if it lacks what the solver
+        asks of it.
 
     Returns
     -------
@@ -107,14 +84,14 @@ def choose(problem: Problem | DualProblem, solver: str | Solver = "auto") -> Sol
     refusals = []
     for candidate in candidates:
         if solver in ("auto", candidate.name, candidate):
-            refusal = candidate.takes(problem)
+            refusal = candidate.takes(problem, operator)
             if refusal is None:
                 return candidate
             refusals.append(refusal)
     if not refusals:
         names = ", ".join(repr(name) for name in NAMES[1:])
         raise ValueError(f"solver must be 'auto' or one of {names}; got {solver!r}.")
-    raise ValueError(" ".join(filter(None, refusals)))
+    raise ValueError(" ".join(dict.fromkeys(filter(None, refusals))))
 
 
 def solve(
@@ -193,7 +170,7 @@ def solve_jobs(
     begin = perf_counter()
     asked = settings.solver if solver == "auto" else solver
     jobs = list(map(_ready, jobs))
-    chosen = [choose(job.problem, asked) for job in jobs]
+    chosen = [choose(job.problem, asked, job.gram) for job in jobs]
     settings, wanted = _for_first_rung(jobs, settings), settings.tol
     solutions = _first_rung(chosen, jobs, settings)
 
@@ -255,11 +232,16 @@ def _improve(
             refuse_overflow(solutions[k], job.gram)
             for better in _climb(job, settings, begin, solutions[k]):
                 solutions[k] = better
-        in_arrays = isinstance(job.problem, Problem) and without_dual(job.problem, "") is None
-        if in_arrays and chosen[k] in SOLVERS and job.problem.grouped:
+        if _in_arrays(job.problem) and chosen[k] in SOLVERS and job.problem.grouped:
             snapped.append(job.problem.dual)
     if len(snapped) == len(jobs):
         snap_to_bounds(snapped, solutions, jobs[0].gram, settings.tol)
+
+
+def _in_arrays(problem: Any) -> bool:
+    """Return whether a problem has a dual in arrays."""
+    plain = isinstance(problem, Problem) and problem.omega is None
+    return plain and hasattr(problem.loss, "pieces")
 
 
 def _finish_pairs(

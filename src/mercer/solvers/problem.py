@@ -99,6 +99,11 @@ class DualProblem:
         """Number of equalities."""
         return 0 if self.group is None else int(self.group.max(initial=0)) + 1
 
+    @property
+    def basis_kind(self) -> str:
+        """Which unpenalised functions belong to the equalities: "none", "bias" or "groups"."""
+        return _constants(self.group)
+
     def feasible(self, beta: np.ndarray | None = None) -> np.ndarray:
         """Return a feasible point near `beta`, by default near 0.
 
@@ -216,8 +221,11 @@ class Problem:
             raise ValueError("the targets y of a Problem must be finite.")
         if not (self.c >= 0.0).all():
             raise ValueError("the weights c of a Problem must be >= 0; inf is a hard constraint.")
-        if self.sign is not None and not (np.abs(self.sign) == 1.0).all():
-            raise ValueError("sign must hold 1 or -1.")
+        if self.sign is not None:
+            if not (np.abs(self.sign) == 1.0).all():
+                raise ValueError("sign must hold 1 or -1.")
+            if self.omega is not None:
+                raise ValueError("a problem with a penalty on coefficients takes no signs.")
         groups = 0 if self.basis is None else self._checked_basis(np.asarray(self.basis), m)
         if self.totals is not None and np.shape(self.totals) != (groups,):
             raise ValueError(
@@ -257,6 +265,18 @@ class Problem:
         if self.totals is not None or (len(self.c) and self.c.item(0) < inf):
             return False
         return bool(np.isinf(self.c).all())
+
+    @property
+    def prices(self) -> str:
+        """Which weights c there are: "finite", "mixed" (some infinite) or "infinite"."""
+        if self.unbounded:
+            return "infinite"
+        return "mixed" if bool(np.isinf(self.c).any()) else "finite"
+
+    @property
+    def basis_kind(self) -> str:
+        """Which functions are not penalised: "none", a "bias", "groups" or "functions"."""
+        return _constants(self.basis) if self.grouped else "functions"
 
     @property
     def rewarded(self) -> bool:
@@ -371,20 +391,11 @@ def without_signs(problem: Problem, gram: Any) -> tuple[Problem, Any]:
     return replace(problem, rows=None, sign=None), gram
 
 
-def without_dual(problem: Any, solver: str) -> str | None:
-    """Return why a solver of dual problems in arrays cannot take a problem, None where it can."""
-    if isinstance(problem, DualProblem):
-        return None
-    if not isinstance(problem, Problem):
-        return ""
-    if problem.omega is not None:
-        return f"{solver} takes the norm of a function, not a penalty on coefficients."
-    if not hasattr(problem.loss, "pieces"):
-        return (
-            f"{solver} needs a loss whose conjugate is piecewise quadratic; "
-            f"{type(problem.loss).__name__} has no method pieces."
-        )
-    return None
+def _constants(group: np.ndarray | None) -> str:
+    """Return which constants the indicators of groups stand for."""
+    if group is None:
+        return "none"
+    return "groups" if group.any() else "bias"
 
 
 class Job(NamedTuple):
