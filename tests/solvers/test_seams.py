@@ -390,7 +390,7 @@ def test_a_pair_that_does_not_fit_is_refused_with_a_sentence() -> None:
 
 
 @pytest.mark.parametrize("solver", ladder.SOLVERS, ids=lambda s: f"{type(s).__name__}:{s.name}")
-@pytest.mark.parametrize("loss", [Hinge(), EpsilonInsensitive(0.1), Squared()], ids=repr)
+@pytest.mark.parametrize("loss", [Hinge(), EpsilonInsensitive(0.1), Squared()], ids=lambda loss: type(loss).__name__)
 @pytest.mark.parametrize("c", [2.0, np.inf])
 def test_no_solver_drops_a_penalty_on_coefficients(solver: Solver, loss: Any, c: float) -> None:
     """What a solver does not declare it refuses, with its name; or it is not for such problems."""

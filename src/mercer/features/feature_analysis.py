@@ -196,7 +196,7 @@ class KernelFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
         self.kernel_ = kernel
         total = -float(found.contrasts.sum())
         convexity, eigenvalue = checked_convexity(matrix.gram, self.center, _FIFTH * run.seconds)
-        known = {
+        known: dict[str, Any] = {
             "violation": found.slope,
             "n_iter": found.n_iter,
             "seconds": run.seconds,

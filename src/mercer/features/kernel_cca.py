@@ -166,7 +166,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             # A search for negative eigenvalues costs less than the eigenvectors did.
             sides = [checked_convexity(view.gram, True, math.inf) for view in (first, second)]
             convexity = max((known for known, _ in sides), key=CONVEXITY.index)
-            known = {
+            known: dict[str, Any] = {
                 "violation": residual,
                 "convexity": convexity,
                 "eigenvalue": min((least for _, least in sides if least is not None), default=None),

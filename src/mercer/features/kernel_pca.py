@@ -544,7 +544,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         of_sums = (1.0 + math.sqrt(k)) * rounding
         definite = not self.allow_indefinite and (values >= -_NEGATIVE * size).all()
         violation = float(norms[:k].max(initial=0.0)) / size if size > 0.0 else 0.0
-        work = {
+        work: dict[str, Any] = {
             "n_iter": found.n_products,
             "seconds": seconds,
             "precision": "float64" if found.exact else "float32, by the solver",
