@@ -24,7 +24,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 Listener = Callable[["Report"], Any]
@@ -80,7 +80,7 @@ class _Watch:
     """What all branches of a run share: when it began, who listens, and why it stopped."""
 
     listeners: Sequence[Listener]
-    began: float = field(default_factory=time.perf_counter)
+    began: float
     asked: bool = False
     by_keyboard: bool = False
 
@@ -119,7 +119,7 @@ class Run:
         listeners: Sequence[Listener] = (),
         target: Target | None = None,
     ) -> None:
-        self._watch = _Watch(listeners)
+        self._watch = _Watch(listeners, time.perf_counter())
         self._deadline = math.inf if time_limit is None else self._watch.began + float(time_limit)
         self._first = 0
         self.max_iter = None if max_iter is None or max_iter < 0 else int(max_iter)

@@ -42,6 +42,7 @@ from mercer.kernels import (
 )
 from mercer.machines.gaussian_process import regression
 from mercer.machines.gaussian_process.search import maximise
+from mercer.run import Run
 from tests.catalogue import catalogue, sample
 from tests.machines.counted_work import Work
 
@@ -137,10 +138,10 @@ def test_one_small_gain_stops_the_search_on_flat_ground_only() -> None:
         return 20.0 - 5e-5 * float(np.exp(-theta[0])), lambda: 5e-5 * np.exp(-theta), None
 
     bounds = np.tile([-5.0, 5.0], (10, 1))
-    found = maximise(valley, [np.full(10, -1.0)], bounds, "fmin_l_bfgs_b", None, None)
+    found = maximise(valley, [np.full(10, -1.0)], bounds, "fmin_l_bfgs_b", Run())
     assert found.value > 1000.0 - 1e-6
     assert found.n_iter < 60
-    assert maximise(plain, [np.zeros(1)], bounds[:1], "fmin_l_bfgs_b", None, None).n_iter == 2
+    assert maximise(plain, [np.zeros(1)], bounds[:1], "fmin_l_bfgs_b", Run()).n_iter == 2
 
 
 @pytest.mark.parametrize("basis", [None, "linear"])
@@ -631,7 +632,7 @@ def test_a_search_ends_on_the_rounding_of_its_objective() -> None:
     counts = []
     for seed in range(20):
         start = np.random.default_rng(seed).normal(size=3)
-        found = maximise(objective, [start], np.tile([-9.0, 9.0], (3, 1)), "", None, None)
+        found = maximise(objective, [start], np.tile([-9.0, 9.0], (3, 1)), "", Run())
         assert found.slope <= 1e-3
         assert np.array_equal(found.at, found.theta)
         counts.append(found.n_iter)

@@ -10,7 +10,6 @@ restricted likelihood is that of y on an orthonormal basis of their complement.
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from mercer.objects.tables import stacked
+from mercer.run import stopwatch
 
 from .evidence import accurate, evaluate, log_evidence, mean_diagonal
 from .mean_basis import mean_basis
@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 
 def appended(model: Any, X: Any, y: Array, alpha: Array) -> None:
     """Append checked samples to a fitted process, in place."""
-    began = time.perf_counter()
+    elapsed = stopwatch()
     covariance, old = model._covariance, model._posterior
     rows, functions = covariance.cross(X, model.X_train_), mean_basis(model.basis, X)
     prior = covariance.matrix(X, True) + np.diag(alpha + model.jitter_)
@@ -48,7 +48,7 @@ def appended(model: Any, X: Any, y: Array, alpha: Array) -> None:
     posterior, gain = grown
     model._keep(posterior)
     model._keep_evidence(model.log_marginal_likelihood_value_ + gain)
-    model._certify(gram, noise + model.jitter_, None, time.perf_counter() - began)
+    model._certify(gram, noise + model.jitter_, None, elapsed())
 
 
 def _grown(

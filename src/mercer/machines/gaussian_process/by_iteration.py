@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,11 @@ class IterativeEvaluation:
     probes: tuple[Array, Array]
     logdet: Estimate
     targets: Array
+
+    @cached_property
+    def values(self) -> Array:
+        """K a, for the evidence and for the certificate."""
+        return np.asarray(self.gram.matmul(self.coef))
 
 
 def evaluate_by_iteration(
@@ -116,7 +122,7 @@ def estimated_evidence(at: IterativeEvaluation, Y: Array) -> Estimate:
     (y - Bm)'C^-1 (y - Bm) from a and its residual contain it.
     """
     n, m = Y.shape
-    form, _ = quadratic_form(at.gram, at.system.shift.noise, at.targets, at.coef)
+    form, _ = quadratic_form(at.gram, at.system.shift.noise, at.targets, at.coef, at.values)
     constant = m * (n - at.functions.shape[1]) * float(np.log(2.0 * np.pi))
     low, high = (
         -0.5 * (fit + m * logdet + constant)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import combinations
 from typing import Any, Literal, Self, overload
 
@@ -15,16 +14,18 @@ from mercer.kernels import Kernel
 from mercer.kernels.resolve import KernelLike
 from mercer.numerics.blas import threads_for
 from mercer.objects.validation import take
+from mercer.run import Run, stopwatch
 from mercer.solvers import Certificate
 
 from ..conventions import ClassifierMixin
 from ..errors import ParameterError
 from ..input_validation import check_labels, check_objects
 from ..parameters import check_choices, check_count, check_flags
+from ..progress import running
 from ..support_vector.multiclass import one_score_per_class
 from .latent import BinaryProcess, LatentProcess, SoftmaxProcess
 from .process import ProcessEstimator
-from .search import Found, evaluated, warn_of_bounds
+from .search import evaluated, warn_of_bounds
 
 Array = NDArray[np.float64]
 
@@ -197,8 +198,7 @@ class GaussianProcessClassifier(ClassifierMixin, ProcessEstimator):
             The fitted estimator.
         """
         self._check_parameters()
-        began = time.perf_counter()
-        with self._all_or_nothing():
+        with self._all_or_nothing(), running(self) as run:
             X, y, kernel = self._training_data(X, y)
             X = np.copy(X) if self.copy_X_train and isinstance(X, np.ndarray) else X
             before = self.__dict__.get("problems_") if self.warm_start else None
@@ -212,14 +212,13 @@ class GaussianProcessClassifier(ClassifierMixin, ProcessEstimator):
             problems = self._posed(X, codes)
             _reuse(problems, before)
             with threads_for(len(codes)):
-                interrupted = self._solve(problems, kernel, began)
+                self._solve(problems, kernel, run)
             self.problems_ = problems
             self.certificates_ = [problem.certificate for problem in problems]
             self.certificate_ = Certificate.combine(self.certificates_)
             evidences = [problem.evidence for problem in problems]
             self.log_marginal_likelihood_value_ = np.mean(evidences)
-        if interrupted:
-            raise KeyboardInterrupt
+        run.raise_interrupt()
         return self
 
     def _posed(self, X: Any, codes: NDArray[Any]) -> list[LatentProcess]:
@@ -238,28 +237,20 @@ class GaussianProcessClassifier(ClassifierMixin, ProcessEstimator):
             problems.append(BinaryProcess(take(X, rows), labels, steps))
         return problems
 
-    def _solve(self, problems: list[LatentProcess], kernel: Any, began: float) -> bool:
-        """Fit all problems; return whether Ctrl-C ended the search."""
+    def _solve(self, problems: list[LatentProcess], kernel: Any, run: Run) -> None:
+        """Fit all problems; after Ctrl-C those that are left take one evaluation each."""
         rng = check_random_state(self.random_state)
-        interrupted, limit = False, self.time_limit
         for k, problem in enumerate(problems):
-            start = time.perf_counter()
+            elapsed = stopwatch()
             covariance = self._covariance_of(kernel)
-            left = None if limit is None else max(1e-9, limit - (start - began))
-            found: Found | None
-            if interrupted:
-                found = Found(covariance.theta, status="interrupted")
-            else:
-                found = self._search(covariance, problem.point, rng, left)
-                if found is not None and found.by_keyboard and found.at is None and not k:
-                    raise KeyboardInterrupt
+            found = self._search(covariance, problem.point, run, rng)
+            if found is not None and found.at is None and not k:
+                run.raise_interrupt()
             if found is not None:
                 covariance = covariance.with_theta(found.theta)
-                interrupted = interrupted or found.by_keyboard
-            problem.keep(covariance, found, time.perf_counter() - start)
+            problem.keep(covariance, found, elapsed())
             if found is not None:
                 warn_of_bounds(covariance.labels, found.theta, covariance.bounds)
-        return interrupted
 
     @property
     def kernel_(self) -> Kernel | list[Kernel] | Any:

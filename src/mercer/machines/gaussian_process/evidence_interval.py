@@ -20,7 +20,6 @@ with the kernel the coefficients are large, and so is what an error of the kerne
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +27,7 @@ from numpy.typing import NDArray
 
 from mercer.gram import Gram
 from mercer.numerics.conjugate_gradients import Iterate, conjugate_gradients
+from mercer.run import Run
 from mercer.solvers.rounding import UNIT, estimated, of_sum, value_sizes
 
 from .inducing_bound import BoundValue
@@ -48,7 +48,6 @@ class EvidenceInterval:
 
     `lower`, `upper`: the ends, widened by `rounding`. `size`: the sum of the absolute terms.
     `rounding`: an estimate of what rounding contributes. `n_iter`: products with the kernel matrix.
-    `interrupted`: whether Ctrl-C ended the iteration.
     """
 
     lower: float
@@ -56,7 +55,6 @@ class EvidenceInterval:
     size: float
     rounding: float
     n_iter: int
-    interrupted: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,13 +66,13 @@ class Bounds:
     rounding: float
 
 
-def quadratic_form(gram: Gram, noise: Array, Y: Array, A: Array) -> tuple[Bounds, Array]:
+def quadratic_form(gram: Gram, noise: Array, Y: Array, A: Array, KA: Array) -> tuple[Bounds, Array]:
     """Return bounds of tr Y'(K + N)^-1 Y from approximate solutions, and their residuals.
 
     `gram`: the kernel matrix K in float64. `noise`: the diagonal N, all positive. `Y`, `A`:
-    right-hand sides and approximate solutions of (K + N) A = Y.
+    right-hand sides and approximate solutions of (K + N) A = Y. `KA`: K A.
     """
-    N, KA, errors = noise[:, None], gram.matmul(A), estimated(value_sizes(gram))
+    N, errors = noise[:, None], estimated(value_sizes(gram))
     R = Y - (KA + N * A)
     slip = np.column_stack([errors.of(a, None, _START) for a in A.T])
     slip += _FEW * UNIT * (np.abs(Y) + np.abs(KA) + N * np.abs(A))
@@ -86,17 +84,17 @@ def quadratic_form(gram: Gram, noise: Array, Y: Array, A: Array) -> tuple[Bounds
 
 
 def evidence_interval(
-    gram: Gram, at: BoundValue, Y: Array, stop: Callable[[], bool] | None = None
+    gram: Gram, at: BoundValue, Y: Array, run: Run | None = None
 ) -> EvidenceInterval:
     """Return the interval at the hyper-parameters of a bound.
 
     `gram`: the kernel matrix of the samples in float64, without noise. `at`: titsias' bound there.
-    `Y`: targets. `stop`: returns whether to stop the iteration; the interval is then larger.
+    `Y`: targets. `run`: may stop the iteration; the interval is then larger.
     """
     system, t = at.system, Y.shape[1]
     spread = t * system.n * np.log1p(system.trace() / system.n)
     goal = max(_SHARE * float(spread), _DIGITS * at.fit)
-    form, n_iter, interrupted = _quadratic(gram, at, Y, goal, stop)
+    form, n_iter = _quadratic(gram, at, Y, goal, Run() if run is None else run)
     constant = t * (system.n * float(np.log(2.0 * np.pi)) + system.logdet())
     size = 0.5 * (abs(constant) + at.fit)
     terms = size + system.m * float(system.explained.sum())
@@ -107,13 +105,10 @@ def evidence_interval(
         size,
         rounding + 0.5 * form.rounding,
         n_iter,
-        interrupted,
     )
 
 
-def _quadratic(
-    gram: Gram, at: BoundValue, Y: Array, goal: float, stop: Callable[[], bool] | None
-) -> tuple[Bounds, int, bool]:
+def _quadratic(gram: Gram, at: BoundValue, Y: Array, goal: float, run: Run) -> tuple[Bounds, int]:
     """Return bounds of tr Y'(K + N)^-1 Y that are `goal` apart, unless stopped before."""
     system = at.system
     noise = system.noise[:, None]
@@ -123,13 +118,12 @@ def _quadratic(
         return fast.matmul(V) + noise * V
 
     def enough(state: Iterate) -> bool:
-        asked = stop is not None and stop()
-        return asked or 2.0 * float((state.upper - state.lower).sum()) <= 0.5 * goal
+        return run.over or 2.0 * float((state.upper - state.lower).sum()) <= 0.5 * goal
 
     slip = (system.m + _FEW) * UNIT * float((Y * Y / noise).sum())
     best, n_iter = Bounds(0.0, at.fit + slip, slip), 0
     A, R = np.zeros_like(Y), Y
-    try:
+    with run.until_stopped():
         for _ in range(_REFINEMENTS):
             step = conjugate_gradients(
                 multiply,
@@ -142,12 +136,10 @@ def _quadratic(
                 stop=enough,
             )
             A = A + step.solution
-            form, R = quadratic_form(gram, system.noise, Y, A)
+            form, R = quadratic_form(gram, system.noise, Y, A, gram.matmul(A))
             n_iter += step.n_iter + 2
             lower, upper = max(best.lower, form.lower), min(best.upper, form.upper)
             best = Bounds(lower, max(lower, upper), form.rounding)
-            if upper - lower <= goal + 4.0 * form.rounding or (stop is not None and stop()):
+            if upper - lower <= goal + 4.0 * form.rounding or run.over:
                 break
-    except KeyboardInterrupt:
-        return best, n_iter, True
-    return best, n_iter, False
+    return best, n_iter

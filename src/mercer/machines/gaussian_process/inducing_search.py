@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,9 @@ from sklearn.utils import check_random_state
 
 from mercer.gram.shifted import NotDefiniteError
 from mercer.objects.validation import count, take
+from mercer.run import Run
 
 from ..errors import ParameterError
-from ..progress import watched
 from .covariance import Covariance
 from .inducing_bound import BoundValue, Reduced, bound_gradient, lower_bound
 from .inducing_points import choose_inducing
@@ -55,8 +54,8 @@ class InducingSearch:
     where nothing is optimised.
     """
 
-    def __init__(self, model: Any, covariance: Covariance, samples: Samples, began: float) -> None:
-        self.model, self.covariance, self.samples, self.began = model, covariance, samples, began
+    def __init__(self, model: Any, covariance: Covariance, samples: Samples, run: Run) -> None:
+        self.model, self.covariance, self.samples, self._run = model, covariance, samples, run
         self.rng = check_random_state(model.random_state)
         self.found: Found | None = None
         self.n_iter = 0
@@ -64,16 +63,6 @@ class InducingSearch:
         self.Z: Any = None
         self.at: Any = None
         self._slope: Array | None = None
-
-    @property
-    def left(self) -> float | None:
-        """Seconds that are left."""
-        limit = self.model.time_limit
-        return None if limit is None else max(self.began + limit - time.perf_counter(), 0.0)
-
-    def over(self) -> bool:
-        """Return whether the time is over."""
-        return self.left == 0.0
 
     @property
     def ended(self) -> bool:
@@ -142,7 +131,7 @@ class InducingSearch:
                 None,
             )
 
-        found = self.model._search(self.covariance, point, self.rng, self.left, restarts)
+        found = self.model._search(self.covariance, point, self._run, self.rng, restarts)
         self._take(found)
         self.covariance, self.at = self.covariance.with_theta(found.theta), None
         self._slope = found.gradient if samples is self.samples else None
@@ -172,8 +161,7 @@ class InducingSearch:
         )
         free = np.full((len(start) - p, 2), np.inf) * [-1.0, 1.0]
         bounds = np.concatenate([self.covariance.bounds, free])
-        with watched(self.model, 1) as report:
-            found = maximise(objective, [start], bounds, "fmin_l_bfgs_b", self.left, report)
+        found = maximise(objective, [start], bounds, "fmin_l_bfgs_b", self._run.branch())
         self._take(found)
         self.covariance = self.covariance.with_theta(found.theta[:p])
         self.Z, self.positions, self.at = found.theta[p:].reshape(shape), None, None

@@ -17,7 +17,9 @@ from mercer.kernels import Precomputed
 from mercer.numerics.logistic_normal import logistic_normal_mean
 from mercer.objects.validation import count, take
 from mercer.solvers import Certificate
+from mercer.solvers.certificate import GAP_LIMIT
 from mercer.solvers.curvature import look_for_negative_curvature
+from mercer.solvers.prove import bounded
 from mercer.solvers.rounding import estimated, of_sum
 
 from ..ridge.proof import convexity_of
@@ -26,9 +28,6 @@ from .covariance import Covariance
 from .search import NOWHERE, Found, Point, Stop, unhurried
 
 Array = NDArray[np.float64]
-
-LARGEST_GAP = 5e-4
-"""Relative gap above which no mode is called optimal, as for all machines."""
 
 _BLOCK = 1024  # objects at a time
 _DRAWS = 10  # logarithm to base 2 of the points of the integral over the latent values
@@ -112,8 +111,6 @@ class LatentProcess:
             rounding += float(0.5 * np.abs(a) @ slip + slip.sum() + 0.5 * np.abs(b) @ of_dual)
             rounding += float(of_sum(np.concatenate([np.abs(a * f), np.abs(f) + 1.0]), _START)[0])
         primal, dual = mode.primal + rounding, mode.dual - rounding
-        gap = primal - dual
-        relative = gap / mode.primal if mode.primal > 0.0 else np.nan
         convexity = convexity_of(self.covariance.gram(self.X).kernel, False)
         eigenvalue = None
         if convexity == "not ruled out":
@@ -126,18 +123,13 @@ class LatentProcess:
             )
             convexity = "checked" if found.negative is None else "refuted"
             eigenvalue = None if found.negative is None else found.negative.eigenvalue
-        if convexity == "refuted":
-            primal = dual = gap = relative = np.nan
-            status = "stationary" if status == "optimal" else status
-        elif relative > LARGEST_GAP and status in ("optimal", "stationary"):
-            status = "iteration_limit"
-        return Certificate(
+        return bounded(
             status,
             primal,
             dual,
-            gap,
-            relative,
-            violation,
+            size=mode.primal,
+            violation=violation,
+            gap_limit=GAP_LIMIT,
             n_iter=n_iter,
             n_kernel_values=n * n * max(1, n_iter),
             seconds=seconds,

@@ -14,12 +14,12 @@ from mercer.kernels import Kernel
 from mercer.kernels.hyperparameters import DEFAULT_BOUNDS, checked_pair, hyperparameters
 from mercer.objects.callers import warn_caller
 from mercer.objects.validation import validated
+from mercer.run import Run
 
 from ..errors import ParameterError
 from ..estimator import KernelEstimator
 from ..input_validation import plain_rows
-from ..parameters import check_choices, check_positive
-from ..progress import watched
+from ..parameters import check_choices
 from .covariance import Covariance, MercerCovariance, SklearnCovariance
 from .search import NOWHERE, Found, Point, Stop, evaluated, maximise, unhurried
 
@@ -64,8 +64,6 @@ class ProcessEstimator(KernelEstimator):
         optimizer: Any = self.optimizer
         if not (optimizer is None or callable(optimizer)):
             check_choices(self, optimizer=("fmin_l_bfgs_b",))
-        if self.time_limit is not None:
-            check_positive("time_limit", self.time_limit)
         if not (self.log_prior is None or callable(self.log_prior)):
             raise ParameterError(
                 "log_prior must be None or a function of theta that returns a log density and its "
@@ -157,8 +155,8 @@ class ProcessEstimator(KernelEstimator):
         self,
         covariance: Covariance,
         value: Value,
+        run: Run,
         rng: Any = None,
-        time_limit: float | None = None,
         restarts: bool = True,
         precision: float | None = None,
     ) -> Found | None:
@@ -181,19 +179,8 @@ class ProcessEstimator(KernelEstimator):
             found, slope = evaluated(point, len(theta), eval_gradient)
             return (-found, -slope) if eval_gradient else -found
 
-        limit = self.time_limit if time_limit is None else time_limit
-        with watched(self, 1) as report:
-            return maximise(
-                objective,
-                starts,
-                bounds,
-                self.optimizer,
-                limit,
-                report,
-                plain,
-                precision,
-                covariance.units,
-            )
+        part, units = run.branch(), covariance.units
+        return maximise(objective, starts, bounds, self.optimizer, part, plain, precision, units)
 
 
 def _warn_of_fixed(kernel: Kernel, names: list[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -20,11 +19,14 @@ from mercer.numerics.blas import threads_for
 from mercer.numerics.lanczos_quadrature import Estimate
 from mercer.objects.tables import stacked
 from mercer.objects.validation import count, take
+from mercer.run import Run
 from mercer.solvers import Certificate
+from mercer.solvers.prove import local
 
 from ..errors import ParameterError
 from ..input_validation import check_several_targets
 from ..parameters import check_choices, check_flags
+from ..progress import running
 from ..ridge.problem import RidgeProblem, RidgeSolution
 from ..ridge.proof import certificates
 from .appending import appended
@@ -242,8 +244,7 @@ class GaussianProcessRegressor(ProcessRegressor):
             The fitted estimator.
         """
         self._check_parameters()
-        began = time.perf_counter()
-        with self._all_or_nothing():
+        with self._all_or_nothing(), running(self) as run:
             X, y, kernel = self._training_data(X, y)
             y = self._normalised(y)
             self._noise = self._checked_alpha(len(y))
@@ -253,16 +254,15 @@ class GaussianProcessRegressor(ProcessRegressor):
             covariance = self._covariance_of(kernel, self.noise)
             self.solver_ = self._chosen_solver(covariance)
             with threads_for(len(y)):
-                found = self._best(covariance)
-                if found is not None and found.by_keyboard and found.at is None:
-                    raise KeyboardInterrupt
+                found = self._best(covariance, run)
                 if found is not None:
+                    if found.at is None:
+                        run.raise_interrupt()
                     covariance = covariance.with_theta(found.theta)
-                self._conclude(covariance, found, began)
+                self._conclude(covariance, found, run)
         if found is not None:
             warn_of_bounds(covariance.labels, found.theta, covariance.bounds)
-            if found.by_keyboard:
-                raise KeyboardInterrupt
+        run.raise_interrupt()
         return self
 
     @property
@@ -287,26 +287,22 @@ class GaussianProcessRegressor(ProcessRegressor):
             require_memory(n, _COPIES)
         return solver
 
-    def _best(self, covariance: Covariance) -> Found | None:
+    def _best(self, covariance: Covariance, run: Run) -> Found | None:
         """Return the hyper-parameters of the largest objective."""
         if self.solver_ == "cholesky":
-            return self._search(covariance, self._point)
+            return self._search(covariance, self._point, run)
         rng = check_random_state(self.random_state)
         self._seed = int(rng.randint(1 << 31))
         n = len(self._noise)
         few = rng.permutation(n)[:_FIRST] if n > 2 * _FIRST else None
         if few is None:
-            return self._search(covariance, self._point, rng, precision=_PRECISION)
+            return self._search(covariance, self._point, run, rng, precision=_PRECISION)
         # A part of the samples, factorised, leads close to the optimum at little cost.
-        began = time.perf_counter()
-        found = self._search(covariance, partial(self._point, rows=np.sort(few)), rng)
+        found = self._search(covariance, partial(self._point, rows=np.sort(few)), run, rng)
         if found is None or found.status != "stationary":
             return found
-        left = self.time_limit
-        if left is not None:
-            left = max(left - (time.perf_counter() - began), 0.0)
         start = covariance.with_theta(found.theta)
-        return self._search(start, self._point, rng, left, restarts=False, precision=_PRECISION)
+        return self._search(start, self._point, run, rng, restarts=False, precision=_PRECISION)
 
     def _estimate(self, covariance: Covariance, tol: float) -> IterativeEvaluation:
         return evaluate_by_iteration(
@@ -367,7 +363,7 @@ class GaussianProcessRegressor(ProcessRegressor):
         """Return the objective and its gradient; minus infinity where there is no factor."""
         return evaluated(self._point(covariance), len(covariance.labels), gradient)
 
-    def _conclude(self, covariance: Covariance, found: Found | None, began: float) -> None:
+    def _conclude(self, covariance: Covariance, found: Found | None, run: Run) -> None:
         """Keep the posterior at the hyper-parameters found, with its certificate."""
         try:
             at: Evaluation | IterativeEvaluation
@@ -399,7 +395,8 @@ class GaussianProcessRegressor(ProcessRegressor):
             self.jitter_, self.variance_error_ = 0.0, VARIANCE_ERROR
             self._keep(IterativePosterior.of(at))
             self._keep_evidence(estimated_evidence(at, self._targets))
-        self._certify(at.gram, at.system.shift.noise, found, time.perf_counter() - began)
+        values = at.values if isinstance(at, IterativeEvaluation) else None
+        self._certify(at.gram, at.system.shift.noise, found, run.seconds, values)
 
     def _keep_evidence(self, evidence: float | Estimate) -> None:
         if not isinstance(evidence, Estimate):
@@ -421,10 +418,17 @@ class GaussianProcessRegressor(ProcessRegressor):
         self.alpha_ = posterior.coef[:, 0] if flat else posterior.coef
         self.basis_coef_ = posterior.basis_coef[:, 0] if flat else posterior.basis_coef
 
-    def _certify(self, gram: Gram, noise: Array, found: Found | None, seconds: float) -> None:
+    def _certify(
+        self,
+        gram: Gram,
+        noise: Array,
+        found: Found | None,
+        seconds: float,
+        values: Array | None = None,
+    ) -> None:
         """Set the certificate: the gap of the quadratic problem, the gradient of the objective.
 
-        `noise`: all of the diagonal that is not in `gram`.
+        `noise`: all of the diagonal that is not in `gram`. `values`: K a, where it is known.
         """
         violation, status, n_iter, assumes = 0.0, "optimal", 0, None
         if found is None and self.optimizer is not None and len(self.theta_):
@@ -435,14 +439,13 @@ class GaussianProcessRegressor(ProcessRegressor):
             )
             status, n_iter = found.status, found.n_iter
         if not noise.min() > 0.0:  # no finite price of an error: an interpolation
-            nan = math.nan
-            self.certificate_ = Certificate(
-                status, nan, nan, nan, nan, violation, n_iter, seconds=seconds, assumes=assumes
+            self.certificate_ = local(
+                status, math.nan, violation, n_iter=n_iter, seconds=seconds, assumes=assumes
             )
             return
         coef, basis_coef = self._posterior.coef, self._posterior.basis_coef
         problem = RidgeProblem(gram, self._targets, 1.0 / noise, 1.0, self._basis_values)
-        solution = RidgeSolution(coef, basis_coef, self.solver_, n_iter, status)
+        solution = RidgeSolution(coef, basis_coef, self.solver_, n_iter, status, values=values)
         proof = Certificate.combine(certificates(problem, solution, seconds, None))
         if found is not None or assumes is not None:
             proof = replace(
@@ -501,7 +504,7 @@ class GaussianProcessRegressor(ProcessRegressor):
         self.y_train_ = np.concatenate([self.y_train_, y])
         self._noise = np.concatenate([self._noise, alpha])
         self._basis_values = mean_basis(self.basis, self.X_train_)
-        self._conclude(self._covariance, None, time.perf_counter())
+        self._conclude(self._covariance, None, Run())
 
     @overload
     def log_marginal_likelihood(

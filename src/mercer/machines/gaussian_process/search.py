@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer.objects.callers import warn_caller
+from mercer.run import Run
 
 Array = NDArray[np.float64]
 Objective = Callable[..., Any]
@@ -34,10 +34,6 @@ _FLAT = 1e-4  # projected slope at which one small gain suffices
 _ROUNDING = 1e-11  # gain of one iteration, on any slope
 _NOISE = 1e-10  # difference of two values that says nothing: the smaller slope is the better point
 _EVALUATIONS = 5  # without a change of the value, which is all that a line search may spend on it
-
-
-class _StopSearchError(Exception):
-    """Ends the optimiser at a limit; the best point so far is kept."""
 
 
 class _NoGainError(Exception):
@@ -77,9 +73,8 @@ class Found:
 
     `theta`: the hyper-parameters. `value`: the objective there. `gradient`: its gradient. `slope`:
     the largest entry of the projected gradient. `n_iter`: evaluations. `status`: "stationary",
-    "iteration_limit", "time_limit" or "interrupted". `by_keyboard`: whether it was interrupted by
-    Ctrl-C. `at`: what the objective returned with the value, from which the model is made without
-    another search for it; None where nothing was.
+    "iteration_limit", "time_limit" or "interrupted". `at`: what the objective returned with the
+    value, from which the model is made without another search for it; None where nothing was.
     """
 
     theta: Array
@@ -88,7 +83,6 @@ class Found:
     slope: float = np.inf
     n_iter: int = 0
     status: str = "stationary"
-    by_keyboard: bool = False
     at: Any = None
 
     def violation(self, bounds: Array, gradient: Callable[[], Array]) -> float:
@@ -132,8 +126,7 @@ def maximise(
     starts: list[Array],
     bounds: Array,
     optimizer: Any,
-    time_limit: float | None,
-    report: Callable[..., bool] | None,
+    run: Run,
     plain: Objective | None = None,
     precision: float | None = None,
     units: Array | None = None,
@@ -142,8 +135,8 @@ def maximise(
 
     `objective`: (theta, stop) -> point, to be maximised. `starts`: starting points. `bounds`:
     bounds on theta. `optimizer`: A callable has scikit-learn's signature and minimises: (obj_func,
-    initial_theta, bounds) -> (theta, value). `time_limit`: seconds. `report`: told of every
-    evaluation; returns whether to stop. `plain`: minus the objective, for a callable optimizer.
+    initial_theta, bounds) -> (theta, value). `run`: its steps are evaluations, of which one takes
+    place in any case. `plain`: minus the objective, for a callable optimizer.
     `precision`: relative gain of one iteration at which L-BFGS-B stops; default: 2.2e-9 on flat
     ground, else in three iterations together.
     `units`: L-BFGS-B moves in units * theta; default: 1 for each entry.
@@ -151,15 +144,12 @@ def maximise(
     units = np.ones(len(bounds)) if units is None else units
     low, high = bounds.T
     best = Found(starts[0])
-    deadline = None if time_limit is None else time.perf_counter() + time_limit
     gains = _Gains()
 
     def stop() -> bool:
-        over = deadline is not None and time.perf_counter() > deadline
-        if over and best.n_iter:
-            best.status = "time_limit"
-            raise _StopSearchError
-        return over
+        if best.n_iter:
+            run.check()
+        return run.over
 
     def negative(point: Array) -> tuple[float, Array]:
         nonlocal best
@@ -179,12 +169,11 @@ def maximise(
         if np.isfinite(value) and value >= best.value - noise and slope < best.slope:
             best = replace(best, theta=theta, value=value, gradient=gradient, slope=slope, at=at)
         gains.note(value, slope)
-        if report is not None and report(best.n_iter, slope, value, np.nan, len(theta), 0, 0):
-            best.status = "interrupted"
-            raise _StopSearchError
+        run.report(best.n_iter, slope, value, active=len(theta))
+        run.check()
         return -value, -gradient / units
 
-    try:
+    with run.until_stopped():
         for start in starts:
             if callable(optimizer):
                 theta, value = optimizer(plain, start, bounds=bounds)
@@ -210,11 +199,7 @@ def maximise(
                     f"the evidence search stopped at its limit of iterations: {result.message}",
                     ConvergenceWarning,
                 )
-    except _StopSearchError:
-        pass
-    except KeyboardInterrupt:
-        best.status, best.by_keyboard = "interrupted", True
-    return best
+    return replace(best, status=run.status or best.status)
 
 
 def warn_of_bounds(labels: list[tuple[str, int | None]], theta: Array, bounds: Array) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any, Self
 
 import numpy as np
@@ -13,10 +12,12 @@ from mercer.kernels import RBF, Kernel
 from mercer.kernels.resolve import KernelLike
 from mercer.kernels.white import contains_white
 from mercer.objects.parameters import integer
-from mercer.solvers import Certificate
+from mercer.run import Run
+from mercer.solvers.prove import bounded
 
 from ..errors import ParameterError
 from ..parameters import check_flags, check_numbers
+from ..progress import running
 from ..ridge.proof import convexity_of
 from .covariance import SklearnCovariance
 from .evidence_interval import evidence_interval
@@ -217,8 +218,7 @@ class SparseGaussianProcessRegressor(ProcessRegressor):
             The fitted estimator.
         """
         self._check_parameters()
-        began = time.perf_counter()
-        with self._all_or_nothing():
+        with self._all_or_nothing(), running(self) as run:
             X, y, kernel = self._training_data(X, y)
             if not self._foreign and kernel.pairwise:
                 raise ParameterError(
@@ -230,20 +230,19 @@ class SparseGaussianProcessRegressor(ProcessRegressor):
             if isinstance(covariance, SklearnCovariance):
                 covariance.require_counterpart()
             samples = Samples(X, y if y.ndim == 2 else y[:, None], self._checked_alpha(len(y)))
-            search = InducingSearch(self, covariance, samples, began)
+            search = InducingSearch(self, covariance, samples, run)
             try:
                 search.run()
             except NotDefiniteError as error:
                 raise np.linalg.LinAlgError(f"{error} Try gradually increasing alpha.") from error
-            interrupted = self._conclude(search, y.ndim == 1)
+            self._conclude(search, y.ndim == 1, run)
         if search.found is not None:
             warn_of_bounds(search.covariance.labels, self.theta_, self.bounds_)
-        if interrupted:
-            raise KeyboardInterrupt
+        run.raise_interrupt()
         return self
 
-    def _conclude(self, search: InducingSearch, flat: bool) -> bool:
-        """Keep the posterior with its certificate; return whether Ctrl-C was pressed."""
+    def _conclude(self, search: InducingSearch, flat: bool, run: Run) -> None:
+        """Keep the posterior with its certificate."""
         covariance, samples, at = search.covariance, search.samples, search.at
         self.kernel_, self._covariance = covariance.kernel, covariance
         self.theta_, self.bounds_ = covariance.theta, covariance.bounds
@@ -257,26 +256,21 @@ class SparseGaussianProcessRegressor(ProcessRegressor):
         self._posterior = InducingPosterior(at.system.L, at.system.M, at.coef)
         self.alpha_: Array = at.coef[:, 0] if flat else at.coef
         self.lower_bound_ = float(at.value)
-        by_keyboard = search.found is not None and search.found.by_keyboard
-        over = search.over if not by_keyboard else lambda: True
         gram = covariance.gram(samples.X)
-        proof = evidence_interval(gram, at, samples.Y, over)
+        proof = evidence_interval(gram, at, samples.Y, run)
         convexity = convexity_of(gram.kernel, False)
         status, violation, n_iter = search.outcome()
-        gap = proof.upper - proof.lower
-        self.certificate_ = Certificate(
-            "interrupted" if proof.interrupted else status,
+        self.certificate_ = bounded(
+            "interrupted" if run.by_keyboard else status,
             proof.upper,
             proof.lower,
-            gap,
-            gap / proof.size,
-            violation,
-            n_iter=n_iter,
-            n_kernel_values=proof.n_iter * len(samples.Y) ** 2,
-            seconds=time.perf_counter() - search.began,
-            assumes="psd" if convexity == "not ruled out" else None,
+            size=proof.size,
+            violation=violation,
             rounding=proof.rounding,
             convexity=convexity,
+            assumes="psd" if convexity == "not ruled out" else None,
+            n_iter=n_iter,
+            n_kernel_values=proof.n_iter * len(samples.Y) ** 2,
+            seconds=run.seconds,
             n_problems=samples.Y.shape[1],
         )
-        return by_keyboard or proof.interrupted
