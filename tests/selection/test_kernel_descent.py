@@ -7,6 +7,7 @@ from mercer import SVC
 from mercer.data import noisy_sinc, rings
 from mercer.inspection import centred_alignment
 from mercer.kernels import RBF, Linear, Polynomial, Spectrum
+from mercer.run import Run
 from mercer.selection import noise_level, optimise_kernel, radius_margin, tube_from_noise
 from mercer.selection.kernel_criteria import CRITERIA
 from mercer.selection.kernel_descent import _Objective, hyperparameters
@@ -26,7 +27,7 @@ def test_gradients_are_those_of_differences(name, C, kernel):
     X, y = noisy_columns(30, 2, 2)
     kernel, X = kernel.bound_to(X)
     entries, _ = hyperparameters(kernel)
-    objective = _Objective(kernel, X, y, CRITERIA[name], entries, C, 0.0, None)
+    objective = _Objective(kernel, X, y, CRITERIA[name], entries, C, Run())
     theta = objective.start
     _, gradient = objective(theta)
     for i in range(len(theta)):

@@ -20,7 +20,6 @@ import copy
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from numpy.typing import NDArray
 
 from mercer.gram import Gram
 from mercer.objects.validation import count, take
+from mercer.run import Run
 
 from .bound import Bound, Condition, bound, state
 from .loo_formulas import STABLE, estimates_of, with_conditions
@@ -232,15 +232,14 @@ def left_out(
     fit_params: Mapping[str, Any],
 ) -> tuple[LeaveOneOut, Measured]:
     """Return the errors with their bounds, and what was measured on the machine for them."""
-    begin = perf_counter()
+    run = Run(time_limit)
     y = None if y is None else one_column(y)
     _require_optimal(model, X, y, sample_weight, fit_params)
     m = measure(model, X, y, sample_weight)
     if m.least_squares:
         errors = _in_closed_form(model, X, y, sample_weight, m)
     else:
-        until = math.inf if time_limit is None else begin + time_limit
-        errors = _by_refits(m, y, sample_weight, fit_params, until)
+        errors = _by_refits(m, y, sample_weight, fit_params, run)
     statements, refused = _stated(m, errors)
     made = LeaveOneOut(
         m.rows,
@@ -249,7 +248,7 @@ def left_out(
         np.array(errors.refitted, dtype=np.intp),
         np.array(errors.pending, dtype=np.intp),
         np.array(errors.essential, dtype=np.intp),
-        perf_counter() - begin,
+        run.seconds,
         "leave-one-out error" if errors.residuals is None else "leave-one-out squared error",
         statements,
         refused,
@@ -270,7 +269,7 @@ class _Errors:
 
 
 def _by_refits(
-    m: Measured, y: Any, sample_weight: Any, fit_params: Mapping[str, Any], until: float
+    m: Measured, y: Any, sample_weight: Any, fit_params: Mapping[str, Any], run: Run
 ) -> _Errors:
     """Return the errors of machines fitted without each row that may change the function."""
     model, X = m.model, m.model._objects(m.X)
@@ -287,7 +286,7 @@ def _by_refits(
     tubes = None if tubes is None else np.asarray(tubes, dtype=np.float64)
     data, _ = held._enter(Gram(model.kernel_, X), y, sample_weight, tubes)
     for i in sorted({*_to_refit(model, m.rows), *lone}):
-        if perf_counter() > until:
+        if run.over:
             found.pending.append(i)
             found.losses[i] = np.nan
             continue

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import sys
-from time import perf_counter
+
+from mercer.run import stopwatch
 
 _WIDTH, _PAUSE = 30, 0.2
 
@@ -22,13 +24,13 @@ class FitBar:
     def __init__(self, total: int, verbose: int) -> None:
         self.total, self.shown, self.estimated = total, bool(verbose), False
         self.done = self.skipped = self.pruned = 0
-        self.begin, self._drawn = perf_counter(), 0.0
+        self._elapsed, self._drawn = stopwatch(), -math.inf
 
     def __enter__(self) -> FitBar:
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self.shown and self._drawn:
+        if self.shown and self._drawn >= 0.0:
             self._draw()
             sys.stderr.write("\n")
 
@@ -39,7 +41,7 @@ class FitBar:
     def advance(self) -> None:
         """Count a fit."""
         self.done += 1
-        if self.shown and perf_counter() - self._drawn > _PAUSE:
+        if self.shown and self._elapsed() - self._drawn > _PAUSE:
             self._draw()
 
     def skip(self, by: int = 1, pruned: bool = False) -> None:
@@ -49,12 +51,8 @@ class FitBar:
         self.pruned += by * pruned
 
     def _draw(self) -> None:
-        self._drawn = perf_counter()
-        spent, made, rest = (
-            self._drawn - self.begin,
-            self.done - self.skipped,
-            self.total - self.done,
-        )
+        self._drawn = spent = self._elapsed()
+        made, rest = self.done - self.skipped, self.total - self.done
         left = f", about {spent / made * rest:.0f} s left" if made and rest > 0 else ""
         filled = min(_WIDTH * self.done // max(self.total, 1), _WIDTH)
         bar = "#" * filled + "." * (_WIDTH - filled)

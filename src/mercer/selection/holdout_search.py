@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from numbers import Real
-from time import perf_counter
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -24,6 +23,7 @@ from sklearn.utils.validation import _check_method_params
 
 from mercer.objects.callers import warn_caller
 from mercer.objects.tables import stacked
+from mercer.run import stopwatch
 
 from .cost import Cost
 from .holdout import check_share, parts_of, risk_interval
@@ -279,10 +279,10 @@ class HoldoutSearchCV(GridSearchCV):
             rows = np.concatenate([self.train_rows_, self.valid_rows_])
         chosen = {name: clone(v, safe=False) for name, v in self.best_params_.items()}
         model = clone(self.estimator).set_params(**chosen)
-        begin = perf_counter()
+        elapsed = stopwatch()
         given = _check_method_params(X, params, rows)
         model.fit(*_safe_split(model, X, y, rows), **given)
-        self.refit_time_ = perf_counter() - begin
+        self.refit_time_ = elapsed()
         self.best_estimator_ = model
         if hasattr(model, "feature_names_in_"):
             self.feature_names_in_ = model.feature_names_in_

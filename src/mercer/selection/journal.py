@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import joblib
+
+from mercer.run import stopwatch
 
 _FORMAT = 1
 
@@ -36,7 +37,7 @@ class Journal:
         self.path = Path(path)
         self.head = {"format": _FORMAT, **head}
         self.entries: dict[str, dict[str, Any]] = {}
-        self._written = monotonic()
+        self._since_written = stopwatch()
         self._dirty = False
         if self.path.exists():
             self._read()
@@ -74,7 +75,7 @@ class Journal:
         now : bool, default=True
             Whether to write even if the last time was a moment ago.
         """
-        if not self._dirty or (not now and monotonic() - self._written < _PAUSE):
+        if not self._dirty or (not now and self._since_written() < _PAUSE):
             return
         text = json.dumps({"head": self.head, "entries": self.entries})
         temporary = self.path.with_name(f"{self.path.name}.{os.getpid()}.tmp")
@@ -86,7 +87,7 @@ class Journal:
             os.replace(temporary, self.path)
         finally:
             temporary.unlink(missing_ok=True)
-        self._written, self._dirty = monotonic(), False
+        self._since_written, self._dirty = stopwatch(), False
 
 
 def split_key(train: Any, test: Any) -> str:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from mercer.kernels import Kernel
 from mercer.kernels.first_argument import kernel_first
 from mercer.kernels.hyperparameters import Hyperparameter, hyperparameters, with_theta
 from mercer.objects.parameters import show
+from mercer.run import Run
 
 from .kernel_criteria import CRITERIA, Criterion
 
@@ -94,10 +94,6 @@ class KernelOptimum:
         return np.asarray(values / values.max())
 
 
-class _TimeIsOverError(Exception):
-    pass
-
-
 @kernel_first
 def optimise_kernel(
     kernel: Kernel,
@@ -154,7 +150,7 @@ def optimise_kernel(
     >>> found.relevance().round(2).tolist()
     [1.0, 0.0]
     """
-    begin = perf_counter()
+    run = Run(time_limit)
     if criterion not in CRITERIA:
         names = ", ".join(map(repr, CRITERIA))
         raise ValueError(f"criterion must be one of {names}; got {show(criterion)}.")
@@ -164,7 +160,7 @@ def optimise_kernel(
     y = np.asarray(y)
     entries, _ = hyperparameters(kernel, bounds)
     measure = CRITERIA[criterion]
-    search = _Objective(kernel, X, y, measure, entries, C, begin, time_limit)
+    search = _Objective(kernel, X, y, measure, entries, C, run)
     if not search.start.size:
         raise ValueError(f"{kernel!r} has no continuous parameter with a derivative to search.")
     best, status = search.minimise(max_iter, tol)
@@ -183,7 +179,7 @@ def optimise_kernel(
         gradient,
         search.history,
         status,
-        perf_counter() - begin,
+        run.seconds,
     )
 
 
@@ -198,13 +194,12 @@ class _Objective:
         measure: Criterion,
         entries: list[Hyperparameter],
         C: float | None,
-        begin: float,
-        time_limit: float | None,
+        run: Run,
     ) -> None:
         self.kernel, self.X, self.y, self.measure = kernel, X, y, measure
         self.entries, self.C = entries, C
         self.searches_cost = measure.needs_cost and C is None
-        self.until = None if time_limit is None else begin + time_limit
+        self.run = run
         self.wanted = frozenset(entry.name for entry in entries)
         start = [entry.value for entry in entries] + [1.0] * self.searches_cost
         limits = [(entry.low, entry.high) for entry in entries]
@@ -216,8 +211,8 @@ class _Objective:
 
     def __call__(self, theta: Array) -> tuple[float, Array]:
         """Return the criterion's logarithm and its gradient."""
-        if self.until is not None and self.best is not None and perf_counter() > self.until:
-            raise _TimeIsOverError
+        if self.best is not None:
+            self.run.check()
         n = len(self.entries)
         kernel = with_theta(self.kernel, self.entries, theta[:n]) if n else self.kernel
         C = float(np.exp(theta[-1])) if self.searches_cost else (self.C or 1.0)
@@ -248,7 +243,7 @@ class _Objective:
 
         status = "stationary"
         minimise: Callable[..., Any] = scipy.optimize.minimize
-        try:
+        with self.run.until_stopped():
             result = minimise(
                 self,
                 self.start,
@@ -260,7 +255,6 @@ class _Objective:
             )
             if result.status == 1:
                 status = "iteration_limit"
-        except _TimeIsOverError:
-            status = "time_limit"
+        self.run.raise_interrupt()
         assert self.best is not None
-        return self.best, status
+        return self.best, self.run.status or status

@@ -17,7 +17,6 @@ thousand rows.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +26,7 @@ from sklearn.base import clone
 from mercer.expansion import Expansion
 from mercer.machines import SVC, NuSVC, OneClassSVM
 from mercer.objects.validation import take
+from mercer.run import stopwatch
 from mercer.solvers import Certificate, Solution, certificate
 from mercer.solvers.centring import Centring, centring
 
@@ -446,7 +446,7 @@ def regularization_path(
     >>> path.at(0.5).coef
     array([1. , 0.5, 0. ])
     """
-    begin = perf_counter()
+    elapsed = stopwatch()
     try:
         problem, data = _posed(estimator, X, y, sample_weight)
     except StalledError as error:
@@ -477,10 +477,10 @@ def regularization_path(
     if status == "complete":
         values[-1] = last
     known = clone(estimator), problem, segments, data
-    path = RegularizationPath(parameter, values, status, perf_counter() - begin, *known)
+    path = RegularizationPath(parameter, values, status, elapsed(), *known)
     if status == "complete" and not path._is_proved():
         status = "precision_limit"
-    return replace(path, status=status, seconds=perf_counter() - begin)
+    return replace(path, status=status, seconds=elapsed())
 
 
 def _posed(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[_PathProblem, Any]:

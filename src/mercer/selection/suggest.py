@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ from mercer.kernels import Kernel
 from mercer.machines import SVC, SVR
 from mercer.objects.parameters import integer, positive, require_choice, show
 from mercer.objects.validation import count, take
+from mercer.run import Run, stopwatch
 
 from .candidates import Candidate
 from .data_kind import DataKind, data_kind
@@ -245,8 +245,8 @@ def suggest(
     >>> bool(found.estimator().fit(X, y).score(X, y) > 0.95)
     True
     """
-    started = perf_counter()
     _check(task, n_suggestions, n_sample, n_folds, time_limit)
+    run = Run(time_limit)
     y, classification = checked_target(y, task)
     kind = _kind_of(X, y, classification, candidates)
     n = count(kind.X)
@@ -261,7 +261,7 @@ def suggest(
     )
     affordable = max(_LEAST, int((2.0 * _STEPS / kind.steps) ** 0.5))
     chosen = sample(y, classification, min(n_sample or _FIRST, n, affordable), n_folds, rng)
-    scoring = _Scoring(classification, n_folds, seed, n_jobs, started + time_limit)
+    scoring = _Scoring(classification, n_folds, seed, n_jobs, run)
     items = _measure(tried, take(kind.X, chosen), y[chosen], scoring)
     if n_sample is None:
         items, chosen = _on_larger_samples(items, chosen, kind.X, y, scoring, rng)
@@ -305,21 +305,20 @@ class _Scoring:
     n_folds: int
     seed: int
     n_jobs: int | None
-    deadline: float
+    run: Run
 
     def best(self, kernel: Kernel, X: Any, y: NDArray[Any], K: Any, must: bool) -> Trial | None:
         """Return the best trial over C; None where time ran out, unless it must be scored.
 
         `K`: the kernel matrix, which stands for a kernel that learns nothing from the objects.
         """
-        left = self.deadline - perf_counter()
-        if left <= 0.0 and not must:
+        if self.run.over and not must:
             return None
         prices = costs(kernel, X, y, self.classification)
         grid: dict[str, list[Any]] = {"kernel": [kernel], "C": prices}
         if kernel.is_bound:
             grid["kernel"], X = [StoredValues(kernel)], K
-        found = self.trials([grid], X, y, "coarse", None if must else left)
+        found = self.trials([grid], X, y, "coarse", None if must else self.run.seconds_left)
         return max(found, key=lambda trial: trial.score, default=None)
 
     def trials(
@@ -351,17 +350,17 @@ def _measure(tried: list[Candidate], X: Any, y: NDArray[Any], scoring: _Scoring)
     """Return the candidates with their numbers."""
     aligned = []
     for place, candidate in enumerate(tried):
-        begin = perf_counter()
-        if place and begin > scoring.deadline:
+        if place and scoring.run.over:
             break
+        elapsed = stopwatch()
         K, alignment = scoring.aligned(candidate.kernel, X, y)
-        aligned.append((alignment, place, candidate, K, perf_counter() - begin))
+        aligned.append((alignment, place, candidate, K, elapsed()))
     aligned.sort(key=lambda entry: -entry[0])
     items: list[_Measured] = []
     for alignment, place, candidate, K, seconds in aligned:
-        begin = perf_counter()
+        elapsed = stopwatch()
         trial = scoring.best(candidate.kernel, X, y, K, must=not items)
-        seconds += perf_counter() - begin
+        seconds += elapsed()
         suggestion = _scored(candidate.kernel, candidate.reason, alignment, trial, seconds)
         items.append(_Measured(place, candidate.family or repr(candidate.kernel), suggestion))
     return items
@@ -383,18 +382,18 @@ def _on_larger_samples(
         size = min(n, _GROWTH * len(chosen))
         # Kernel matrices grow with the square of the sample, and steps of the solver a bit faster.
         cost = sum(i.suggestion.seconds for i in better) * (size / len(chosen)) ** 2.2
-        if perf_counter() + cost > scoring.deadline:
+        if cost > scoring.run.seconds_left:
             break
         larger = sample(y, scoring.classification, size, scoring.n_folds, rng)
         objects, target = take(X, larger), y[larger]
         again = []
         for item in better:
-            begin, old = perf_counter(), item.suggestion
+            elapsed, old = stopwatch(), item.suggestion
             K, alignment = scoring.aligned(old.kernel, objects, target)
             trial = scoring.best(old.kernel, objects, target, K, must=False)
             if trial is None:
                 return items, chosen
-            seconds = perf_counter() - begin
+            seconds = elapsed()
             new = _scored(old.kernel, old.reason, alignment, trial, seconds)
             again.append(item._replace(suggestion=new))
         items, chosen = again, larger
@@ -407,8 +406,7 @@ def _refined(
     """Search widths and C of the first kernels again, on several shuffles, if there is time."""
     near = [(i, near_widths(i.suggestion.kernel)[::2]) for i in ranked[:_FINALISTS] if i.scored]
     cost = sum(len(kernels) * item.suggestion.seconds for item, kernels in near)
-    begin = perf_counter()
-    left = scoring.deadline - begin
+    left, elapsed = scoring.run.seconds_left, stopwatch()
     if _REPEATS * cost > left:
         return ranked
     grids = [
@@ -416,7 +414,7 @@ def _refined(
         for item, kernels in near
     ]
     found = scoring.trials(grids, X, y, "fine", left)
-    share = (perf_counter() - begin) / len(grids)
+    share = elapsed() / len(grids)
     again = []
     for item, kernels in near:
         own = [trial for trial in found if trial.kernel in kernels]

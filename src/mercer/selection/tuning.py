@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import re
 from dataclasses import dataclass, field
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from mercer.kernels import Kernel
 from mercer.machines import SVC, SVR
 from mercer.objects.tables import holds_objects, is_frame
 from mercer.objects.validation import count
+from mercer.run import Run
 
 from .data_kind import data_kind
 from .fit_bar import FitBar
@@ -236,19 +236,19 @@ def tune(
     >>> found.task, bool(found.score > 0.9), bool(found.estimator.score(X, y) > 0.9)
     ('classification', True, True)
     """
-    begin = perf_counter()
     y, classification = checked_target(y, task)
     if count(X) != len(y):
         raise ValueError(f"y must have one value for each of the {count(X)} objects; got {len(y)}.")
     if not time_limit > 0:
         raise ValueError(f"time_limit must be a positive number of seconds; got {time_limit!r}.")
+    run = Run(time_limit)
     seed = int(generator(random_state).integers(2**31 - 1))
     outer = splitter(classification, _OUTER, seed + 1, y)
     splits = list(outer.split(np.zeros(len(y)), y)) if nested else []
     with FitBar(0, verbose) as bar:
         procedure = _Procedure(classification, kernels, cv, one_standard_error, seed, n_jobs, bar)
-        share = _SHARES[bool(nested)] * time_limit
-        estimator, tried, chosen = procedure.run(X, y, share, len(splits))
+        part = run.branch(share=_SHARES[bool(nested)])
+        estimator, tried, chosen = procedure.run(X, y, part, len(splits))
         found = Tuning(
             estimator,
             "classification" if classification else "regression",
@@ -261,25 +261,25 @@ def tune(
         )
         if len(y) > _COARSE:
             found.notes.append(f"coarse search on {_COARSE} of {len(y)} rows, fine search on all")
-        _estimate(found, procedure, X, y, splits, begin + time_limit)
+        _estimate(found, procedure, X, y, splits, run)
         bar.plan(0)
-    found.seconds = perf_counter() - begin
+    found.seconds = run.seconds
     return found
 
 
 def _estimate(
-    found: Tuning, procedure: _Procedure, X: Any, y: Any, splits: list[Any], end: float
+    found: Tuning, procedure: _Procedure, X: Any, y: Any, splits: list[Any], run: Run
 ) -> None:
     """Repeat the whole procedure on outer splits."""
     scores = []
     for k, (train, test) in enumerate(splits):
         remaining = len(splits) - k
-        left = (end - perf_counter()) / remaining
-        if left <= 0.0:
+        if run.over:
             found.notes.append(f"time ran out after {k} of {len(splits)} outer splits")
             break
+        part = run.branch(share=1.0 / remaining)
         try:
-            inner = procedure.run(_rows(X, train), y[train], left, remaining - 1)[0]
+            inner = procedure.run(_rows(X, train), y[train], part, remaining - 1)[0]
         except TimeoutError:
             found.notes.append(f"time ran out in outer split {k + 1} of {len(splits)}")
             break
@@ -301,9 +301,8 @@ class _Procedure:
     n_jobs: int | None
     bar: FitBar
 
-    def run(self, X: Any, y: Any, time_limit: float, later: int) -> tuple[Any, list[Trial], Trial]:
+    def run(self, X: Any, y: Any, run: Run, later: int) -> tuple[Any, list[Trial], Trial]:
         """Return the fitted pipeline, all trials and the chosen one; `later` runs will follow."""
-        begin = perf_counter()
         few, target = X, y
         if len(y) > _COARSE:
             rng = np.random.default_rng(self.seed)
@@ -321,17 +320,16 @@ class _Procedure:
         coarse = self._size(grids, target)
         usual = len(FINE_COSTS) * len(FINE_WIDTHS) * self._folds(y).get_n_splits()
         self.bar.plan((coarse + usual + 1) * (1 + later), estimated=True)
-        found = self._search(pipeline, grids, few, target, 0.6 * time_limit, "coarse")
+        found = self._search(pipeline, grids, few, target, run.branch(share=0.6), "coarse")
         best = best_trial(found)
-        left = time_limit - (perf_counter() - begin)
-        if left > 0.0:
+        if not run.over:
             fine = self._grid(near_widths(best.kernel), [best.C * f for f in FINE_COSTS], y)
             if best.epsilon is not None:
                 fine["machine__epsilon"] = [best.epsilon]
             size = self._size([fine], y)
             self.bar.plan(size + 1 + (coarse + size + 1) * later, estimated=later > 0)
             with contextlib.suppress(TimeoutError):
-                found += self._search(pipeline, [fine], X, y, left, "fine")
+                found += self._search(pipeline, [fine], X, y, run, "fine")
         comparable = [t for t in found if len(target) == len(y) or t.stage == found[-1].stage]
         chosen = self._choice(comparable)
         parameters = {"machine__kernel": chosen.kernel, "machine__C": chosen.C}
@@ -362,7 +360,7 @@ class _Procedure:
         return grid
 
     def _search(
-        self, pipeline: Any, grids: list[Any], X: Any, y: Any, time_limit: float, stage: str
+        self, pipeline: Any, grids: list[Any], X: Any, y: Any, run: Run, stage: str
     ) -> list[Trial]:
         return trials(
             pipeline,
@@ -371,7 +369,7 @@ class _Procedure:
             y,
             self._folds(y),
             stage=stage,
-            time_limit=time_limit,
+            time_limit=run.seconds_left,
             n_jobs=self.n_jobs,
             bar=self.bar,
         )
