@@ -6,22 +6,20 @@ of which stops the solver by returning True.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from math import log
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 try:  # scikit-learn 1.9 and later
     from sklearn.callback._callback_support import callback_management_context
 except ImportError:
     callback_management_context = None
 
-from mercer.run import Run
+from mercer.run import Listener, Report, Run
 
 from .conventions import CallbackSupportMixin
 from .parameters import check_positive
-
-Listener = Callable[[Any], Any]
 
 
 class CallbackSupport(CallbackSupportMixin):
@@ -30,9 +28,9 @@ class CallbackSupport(CallbackSupportMixin):
     def set_callbacks(self, *callbacks: Any) -> Self:
         """Set the callbacks that receive the progress of a fit; without arguments all are removed.
 
-        A plain function is called with each :class:`Report` of the solver and stops the fit by
-        returning True. A callback of ``sklearn.callback`` (1.9 or later) sees every report as a
-        task of the fit.
+        A plain function is called with each :class:`mercer.run.Report` of the solver and stops the
+        fit by returning True. A callback of ``sklearn.callback`` (1.9 or later) sees every report
+        as a task of the fit.
         """
         plain = [c for c in callbacks if not hasattr(c, "on_fit_task_end")]
         others = [c for c in callbacks if hasattr(c, "on_fit_task_end")]
@@ -102,24 +100,6 @@ def _all_listeners(machine: Any, n_tasks: int) -> Iterator[list[Listener]]:
             bar.close()
 
 
-class Report(NamedTuple):
-    """One report of the solver.
-
-    `iteration`: steps so far: pair updates, iterations, or products with the kernel matrix.
-    `violation`, `objective`, `gap`: violation of the optimality conditions, dual objective and
-    relative gap; NaN if unknown. `active`: variables that are not set aside. `cache_hits`,
-    `cache_misses`: kernel rows that were found in the cache, and that were not.
-    """
-
-    iteration: int
-    violation: float
-    objective: float
-    gap: float
-    active: int
-    cache_hits: int
-    cache_misses: int
-
-
 class Broadcast:
     """Hands each report of the solver to everyone who listens; one of them may stop it."""
 
@@ -132,12 +112,6 @@ class Broadcast:
         answers = [bool(listener(state)) for listener in self.listeners]
         self.stopped = self.stopped or any(answers)
         return self.stopped
-
-
-def raise_interrupt(status: str, report: Broadcast | None) -> None:
-    """Raise KeyboardInterrupt where Ctrl-C ended a fit, and not a listener."""
-    if status == "interrupted" and not (report is not None and report.stopped):
-        raise KeyboardInterrupt
 
 
 def _as_subtasks(machine: Any, context: Any) -> Listener:
