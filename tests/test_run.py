@@ -52,6 +52,14 @@ def test_all_listeners_hear_a_report_and_one_of_them_stops_the_run():
     assert not run.by_keyboard
 
 
+def test_ctrl_c_in_a_listener_is_that_of_the_run():
+    run = Run(listeners=[lambda report: signal.raise_signal(signal.SIGINT)])
+    assert run.branch().stop(1) == "interrupted"
+    assert run.by_keyboard
+    asked = Run(listeners=[lambda report: signal.raise_signal(signal.SIGINT)]).native()[1]
+    assert asked(1)
+
+
 def test_until_stopped_ends_a_block_at_ctrl_c_and_keeps_what_there_is():
     run, found = Run(), []
     with run.until_stopped():

@@ -168,14 +168,17 @@ class Run:
         return self._watch.by_keyboard
 
     def report(self, *numbers: Any, **named: Any) -> bool:
-        """Pass a :class:`Report` to all listeners; return whether one asks for the end."""
-        if not self._watch.listeners:
-            return self._watch.asked
-        state = Report(*numbers, **named)
-        state = state._replace(iteration=self._first + state.iteration)
-        answers = [bool(listener(state)) for listener in self._watch.listeners]
-        self._watch.asked = self._watch.asked or any(answers)
-        return self._watch.asked
+        """Pass a :class:`Report` to all listeners; return whether the run was interrupted.
+
+        Ctrl-C while they are called ends the run as a listener does, with `by_keyboard` set.
+        """
+        if self._watch.listeners:
+            state = Report(*numbers, **named)
+            state = state._replace(iteration=self._first + state.iteration)
+            with self.until_stopped():
+                answers = [bool(listener(state)) for listener in self._watch.listeners]
+                self._watch.asked = self._watch.asked or any(answers)
+        return self.interrupted
 
     def stop(
         self,

@@ -10,9 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer import KernelPCA
 from mercer.features.projected_gram import ProjectedGram
-from mercer.features.spectrum_bounds import upper_bounds
 from mercer.gram import Gram
 from mercer.kernels import RBF, Linear, Polynomial, Sigmoid, Spectrum, ThinPlate
+from mercer.solvers.prove.eigenvalues import upper_bounds
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3)) * [3.0, 1.0, 0.5]

@@ -43,12 +43,11 @@ from mercer.objects.parameters import declared, integer
 from mercer.objects.validation import count, stored_alike
 from mercer.run import Run
 from mercer.solvers.centring import centring, translated
-from mercer.solvers.prove import bounded
+from mercer.solvers.prove import bounded, eigenvalues_at_most
 from mercer.solvers.rounding import value_sizes
 
 from .projected_gram import ProjectedGram
 from .seeds import generator
-from .spectrum_bounds import bounds_from_above
 
 Labels = NDArray[np.intp]
 
@@ -395,4 +394,4 @@ def _lower_bound(matrix: ProjectedGram, number: int) -> float:
         found = matrix.leading(number, np.random.default_rng(0), tol=1e-4)
     except TimeoutError:
         return 0.0
-    return trace - float(bounds_from_above(found, number, trace).sum()) if found.exact else 0.0
+    return trace - float(eigenvalues_at_most(found, number, trace).sum()) if found.exact else 0.0

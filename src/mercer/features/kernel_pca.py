@@ -36,13 +36,12 @@ from mercer.objects.validation import count, stored_alike
 from mercer.run import Run
 from mercer.solvers.centring import centring, translated
 from mercer.solvers.certificate import GAP_LIMIT
-from mercer.solvers.prove import bounded, local
+from mercer.solvers.prove import bounded, eigenvalues_at_most, local
 
 from .base import SINGLE, as_precise, is_single, rounded_within
 from .preimages import preimages, refuse_without_rows
 from .projected_gram import DENSE_UP_TO, FEW, ProjectedGram
 from .seeds import generator
-from .spectrum_bounds import bounds_from_above
 
 SOLVERS = ("auto", "dense", "krylov", "arpack", "randomized")
 PREIMAGES = ("learned", "fixed_point", "gradient")
@@ -552,7 +551,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             "rounding": of_sums,
         }
         if definite and found.exact:
-            upper = bounds_from_above(found, k, trace)
+            upper = eigenvalues_at_most(found, k, trace)
             self.eigenvalue_bounds_ = np.stack([values[:k] - rounding, upper + rounding], axis=1)
             # A component whose eigenvalue is taken as zero explains nothing.
             primal = max(trace - float(self.eigenvalues_.sum()), 0.0) + lost + of_sums

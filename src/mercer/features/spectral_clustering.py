@@ -38,11 +38,10 @@ from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import declared, integer
 from mercer.objects.validation import stored_alike
 from mercer.run import Run
-from mercer.solvers.prove import bounded
+from mercer.solvers.prove import bounded, eigenvalues_at_most
 
 from .projected_gram import ProjectedGram
 from .seeds import generator
-from .spectrum_bounds import bounds_from_above
 
 Labels = NDArray[np.intp]
 
@@ -190,7 +189,7 @@ class KernelSpectralClustering(ClusterMixin, KernelEstimator):
         if found.n_products == 0:
             upper = float(found.values.sum())
         elif found.exact and kernel.definiteness.is_psd:
-            bounds = bounds_from_above(found, k, matrix.trace())
+            bounds = eigenvalues_at_most(found, k, matrix.trace())
             upper = float(np.minimum(bounds, 1.0).sum())
         rounding = 8.0 * np.finfo(float).eps * math.sqrt(matrix.n) * k
         ended = found.status in ("iteration_limit", "time_limit", "interrupted")

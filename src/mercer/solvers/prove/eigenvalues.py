@@ -22,7 +22,7 @@ from mercer.numerics.block_krylov import RitzPairs
 from mercer.objects.arrays import Array
 
 
-def bounds_from_above(found: RitzPairs, k: int, trace: float) -> Array:
+def eigenvalues_at_most(found: RitzPairs, k: int, trace: float) -> Array:
     """Return upper bounds on the k largest eigenvalues; those of a direct method are the values."""
     if found.n_products == 0 or k == 0:
         return found.values[:k]
