@@ -9,7 +9,8 @@ from hypothesis import given, settings
 
 from mercer.geometry import NotSmoothError, distance, metric_tensor, path_length, volume_element
 from mercer.gram import Table
-from mercer.gram.jets import Jets
+from mercer.gram.jets import mixed_derivatives
+from mercer.gram.program import Builder, Leaf
 from mercer.kernels import (
     RBF,
     FromFeatureMap,
@@ -165,10 +166,18 @@ class OfPrograms:
         self.code = code
 
     def metric(self, X):
-        program = Jets(X, np.broadcast_to(np.eye(X.shape[1]), (*X.shape, X.shape[1])))
+        builder = Builder()
         for name, *arguments in self.code:
-            getattr(program, name)(*arguments)
-        return program.result()
+            if name == "leaf":  # of any statistic
+                leaves, code = builder.program.leaves, builder.program.code
+                leaves.append(Leaf(*arguments))
+                code.append((name, len(leaves) - 1))
+            elif hasattr(builder, name):
+                getattr(builder, name)(*arguments)
+            else:
+                builder.program.code.append((name, *arguments))
+        directions = np.broadcast_to(np.eye(X.shape[1]), (*X.shape, X.shape[1]))
+        return mixed_derivatives(builder.program, X, directions)
 
 
 def test_kinks_cancel_where_a_kernel_is_smooth():
@@ -240,7 +249,7 @@ def test_what_has_no_metric():
         with pytest.raises(NotImplementedError, match="not known"):
             metric_tensor(kernel, X)
     with pytest.raises(NotImplementedError, match="operation 'bessel'"):
-        OfPrograms(("bessel",)).metric(X)
+        OfPrograms(("leaf", "dot"), ("bessel",)).metric(X)
     with pytest.raises(NotImplementedError, match="statistic 'hamming'"):
         OfPrograms(
             ("leaf", "hamming"),

@@ -181,14 +181,12 @@ def test_products_and_multiples_of_sequence_kernels_keep_plain_values():
 )
 def test_derivatives_of_normalised_kernels_whose_values_are_no_numbers(kernel, decay):
     X = ["ab" * 300 + "b", "ba" * 290 + "aab", "ab" * 300, "ba", ""]
-    kernel = kernel.with_parameters(decay=decay)
+    kernel = kernel.replace(decay=decay)
     with pytest.raises(OverflowError, match="no number that the computer holds"):
         kernel.gradient(X)
     slopes = normalize(kernel).gradient(X)
     step, rounding = 1e-5, 2e-13  # of differences of logarithms of about 900
-    above, below = (
-        normalize(kernel.with_parameters(decay=decay * (1 + s)))(X) for s in (step, -step)
-    )
+    above, below = (normalize(kernel.replace(decay=decay * (1 + s)))(X) for s in (step, -step))
     np.testing.assert_allclose(
         decay * slopes["kernel__decay"],
         (above - below) / (2 * step),
@@ -202,8 +200,8 @@ def test_derivatives_of_normalised_kernels_whose_values_are_no_numbers(kernel, d
         atol=1e-12 / decay,
     )
     if kernel.get_params().get("weights") is not None:
-        more = normalize(kernel.with_parameters(weights=[0.5, 2.0 + step]))(X)
-        less = normalize(kernel.with_parameters(weights=[0.5, 2.0 - step]))(X)
+        more = normalize(kernel.replace(weights=[0.5, 2.0 + step]))(X)
+        less = normalize(kernel.replace(weights=[0.5, 2.0 - step]))(X)
         np.testing.assert_allclose(
             slopes["kernel__weights"][1],
             (more - less) / (2 * step),

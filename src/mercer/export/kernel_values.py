@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.gram.interpreter import Interpreter
 from mercer.gram.mapped_objects import views_of
-from mercer.gram.program import Builder, Composed, Leaf, Mapping, Program, Scalars, compile_kernel
+from mercer.gram.program import Composed, Leaf, Mapping, Program, compile_kernel, part_program
 from mercer.kernels import Bilinear, Kernel
 from mercer.kernels.mapping import FeaturesOf
 from mercer.kernels.vectors.column_widths import ScaledColumns
@@ -88,12 +89,12 @@ class Rows:
 def matrix(rows: Rows, kernel: Kernel, vectors: Any) -> str:
     """Return the kernel matrix between the rows of the input and vectors of an expansion."""
     kernel = without_white(kernel)  # other objects share no noise with those of a fit
-    return _Pairs(rows, kernel, vectors).written(compile_kernel(kernel))
+    return _Pairs(compile_kernel(kernel), rows, kernel, vectors).run()
 
 
 def diagonal(rows: Rows, kernel: Kernel) -> str:
     """Return the column of k(x, x)."""
-    return _Objects(rows, kernel).written(compile_kernel(kernel))
+    return _Objects(compile_kernel(kernel), rows, kernel).run()
 
 
 def _refusal(kernel: Kernel, reason: str) -> NotExportableError:
@@ -105,46 +106,41 @@ def _refusal(kernel: Kernel, reason: str) -> NotExportableError:
     )
 
 
-class _Interpreter:
+class _Operators(Interpreter[str]):
     """Writes the operators of a program; subclasses know leaves and numbers of objects."""
 
-    def __init__(self, rows: Rows, kernel: Kernel) -> None:
-        self.rows, self.graph, self.kernel = rows, rows.graph, kernel
+    width = 1  # the number of columns of the values
 
-    def leaf(self, leaf: Leaf, exact: bool) -> str:
+    def __init__(self, program: Program, rows: Rows, kernel: Kernel) -> None:
+        super().__init__(program)
+        self.rows, self.graph, self.kernel = rows, rows.graph, kernel
+        self.exact = any(instruction[0] in _SENSITIVE for instruction in program.code)
+        self._known: dict[int, str] = {}
+
+    def leaf(self, k: int) -> str:
+        """Return the values of a leaf, which are written once."""
+        if k not in self._known:
+            self._known[k] = self.statistic(self.program.leaves[k])
+        return self._known[k]
+
+    def statistic(self, leaf: Leaf) -> str:
         """Return the values of a leaf."""
         raise NotImplementedError
 
-    def scaled(self, value: str, scalars: Scalars) -> str:
-        """Return a value times u(a) u(b)."""
-        raise NotImplementedError
-
-    def norms(self, scalars: Scalars) -> str:
-        """Return the column of k(x, x) of a part of the kernel."""
-        builder = Builder()
-        builder.look_at(scalars.columns, scalars.mapping)
-        scalars.kernel.compile(builder)
-        return _Objects(self.rows, self.kernel).written(builder.program)
-
-    def lengths(self, scalars: Scalars) -> str:
-        """Return 1 / sqrt(k(x, x)), 0 where k(x, x) is 0."""
-        g, norms = self.graph, self.norms(scalars)
-        positive = g.op("Greater", norms, 0.0)
-        root = g.op("Sqrt", g.where(positive, norms, 1.0))
-        return g.where(positive, g.op("Reciprocal", root), 0.0)
-
-    def raised(self, value: str, scalars: Scalars) -> str:
-        """Return a value plus u(a) + u(b)."""
-        raise NotImplementedError
-
-    @property
-    def width(self) -> int:
-        """The number of columns of the values."""
-        return 1
-
     def constant(self, value: float) -> str:
-        """Return a constant."""
         return self.graph.filled(value, self.rows.tensor, self.width)
+
+    def add(self, a: str, b: str) -> str:
+        return self.graph.add(a, b)
+
+    def multiply(self, a: str, b: str) -> str:
+        return self.graph.mul(a, b)
+
+    def function(self, x: str, name: str, arguments: list[Any]) -> str:
+        if name not in ("affine", "exp"):
+            return _function(self.graph, name, arguments, x)
+        value = self.affine(x, *arguments)
+        return value if name == "affine" else self.graph.op("Exp", value)
 
     def affine(self, x: str, a: float, b: float) -> str:
         """Return a x + b.
@@ -156,36 +152,18 @@ class _Interpreter:
         x = x if a == 1.0 else g.mul(x, np.full((1, self.width), a))
         return x if b == 0.0 else g.add(x, b)
 
-    def written(self, program: Program) -> str:
-        """Return the tensor of values of a program."""
-        g, stack = self.graph, []
-        exact = any(instruction[0] in _SENSITIVE for instruction in program.code)
-        known: dict[int, str] = {}
-        for name, *given in program.code:
-            if name == "leaf":
-                if given[0] not in known:
-                    known[given[0]] = self.leaf(program.leaves[given[0]], exact)
-                stack.append(known[given[0]])
-            elif name == "const":
-                stack.append(self.constant(given[0]))
-            elif name == "dup":
-                stack.append(stack[-1])
-            elif name == "swap":
-                stack[-2:] = stack[:-3:-1]
-            elif name in ("add", "mul"):
-                b, a = stack.pop(), stack.pop()
-                stack.append(g.add(a, b) if name == "add" else g.mul(a, b))
-            elif name == "aux":
-                stack.append(self.scaled(stack.pop(), program.scalars[given[0]]))
-            elif name == "aux_add":
-                stack.append(self.raised(stack.pop(), program.scalars[given[0]]))
-            elif name in ("affine", "exp"):
-                value = self.affine(stack.pop(), *given)
-                stack.append(value if name == "affine" else g.op("Exp", value))
-            else:
-                stack.append(_function(g, name, given, stack.pop()))
-        (values,) = stack
-        return values
+    def norms(self, k: int) -> str:
+        """Return the column of k(x, x) of a part of the kernel."""
+        part = self.program.scalars[k]
+        program = part_program(part.kernel, part.columns, part.mapping)
+        return _Objects(program, self.rows, self.kernel).run()
+
+    def lengths(self, k: int) -> str:
+        """Return 1 / sqrt(k(x, x)), 0 where k(x, x) is 0."""
+        g, norms = self.graph, self.norms(k)
+        positive = g.op("Greater", norms, 0.0)
+        root = g.op("Sqrt", g.where(positive, norms, 1.0))
+        return g.where(positive, g.op("Reciprocal", root), 0.0)
 
     def refuse_objects(self, leaf: Leaf) -> None:
         """Reject a leaf that is not a statistic of rows of numbers."""
@@ -196,50 +174,44 @@ class _Interpreter:
             raise _refusal(self.kernel, f"{type(of).__name__} compares other things than numbers")
 
 
-class _Pairs(_Interpreter):
+class _Pairs(_Operators):
     """Values between the rows of the input and given vectors."""
 
-    def __init__(self, rows: Rows, kernel: Kernel, vectors: Any) -> None:
-        super().__init__(rows, kernel)
-        self.vectors, self.views = vectors, views_of(vectors)
+    def __init__(self, program: Program, rows: Rows, kernel: Kernel, vectors: Any) -> None:
+        super().__init__(program, rows, kernel)
+        self.vectors, self.views, self.width = vectors, views_of(vectors), count(vectors)
 
-    def leaf(self, leaf: Leaf, exact: bool) -> str:
+    def statistic(self, leaf: Leaf) -> str:
         if leaf.kind == "matrix":
             return self.graph.columns(self.rows.tensor, self.vectors)
         self.refuse_objects(leaf)
         X, _ = self.rows.seen(leaf.columns, leaf.mapping, self.kernel)
-        Z = self.views.of(leaf, VECTORS)
-        Z = dense(Z)
+        Z = dense(self.views.of(leaf, VECTORS))
         if leaf.coordinates is not None:
             return statistics.coordinates_of_pairs(
                 self.graph, leaf.coordinates, leaf.combination, leaf.order, X, Z
             )
-        return statistics.of_pairs(self.graph, leaf.kind, X, Z, exact)
+        return statistics.of_pairs(self.graph, leaf.kind, X, Z, self.exact)
 
-    @property
-    def width(self) -> int:
-        return count(self.vectors)
-
-    def scaled(self, value: str, scalars: Scalars) -> str:
-        own = np.asarray(self._diagonal(scalars))
+    def scaled(self, x: str, k: int) -> str:
+        own = self._diagonal(k)
         with np.errstate(divide="ignore"):
             inverse = np.where(own > 0.0, 1.0 / np.sqrt(own), 0.0)
-        return self.graph.mul(self.graph.mul(value, self.lengths(scalars)), inverse[None])
+        return self.graph.mul(self.graph.mul(x, self.lengths(k)), inverse[None])
 
-    def raised(self, value: str, scalars: Scalars) -> str:
-        norms = self.norms(scalars)
-        return self.graph.add(self.graph.add(value, norms), self._diagonal(scalars)[None])
+    def raised(self, x: str, k: int) -> str:
+        return self.graph.add(self.graph.add(x, self.norms(k)), self._diagonal(k)[None])
 
-    def _diagonal(self, scalars: Scalars) -> Array:
-        kernel = scalars.kernel
-        objects = self.views.seen(scalars.columns, scalars.mapping, kernel.takes)
-        return np.asarray(kernel.diag(objects), dtype=np.float64)
+    def _diagonal(self, k: int) -> Array:
+        part = self.program.scalars[k]
+        objects = self.views.of(part, part.kernel.takes)
+        return np.asarray(part.kernel.diag(objects), dtype=np.float64)
 
 
-class _Objects(_Interpreter):
+class _Objects(_Operators):
     """Values of every row of the input with itself."""
 
-    def leaf(self, leaf: Leaf, exact: bool) -> str:
+    def statistic(self, leaf: Leaf) -> str:
         if leaf.kind == "matrix":
             raise _refusal(self.kernel, "a precomputed matrix does not hold k(x, x) of new objects")
         self.refuse_objects(leaf)
@@ -250,13 +222,12 @@ class _Objects(_Interpreter):
             )
         return statistics.of_objects(self.graph, leaf.kind, X)
 
-    def scaled(self, value: str, scalars: Scalars) -> str:
-        lengths = self.lengths(scalars)
-        return self.graph.mul(self.graph.mul(value, lengths), lengths)
+    def scaled(self, x: str, k: int) -> str:
+        lengths = self.lengths(k)
+        return self.graph.mul(self.graph.mul(x, lengths), lengths)
 
-    def raised(self, value: str, scalars: Scalars) -> str:
-        norms = self.norms(scalars)
-        return self.graph.add(value, self.graph.mul(norms, 2.0))
+    def raised(self, x: str, k: int) -> str:
+        return self.graph.add(x, self.graph.mul(self.norms(k), 2.0))
 
 
 def _function(g: Graph, name: str, given: list[Any], x: str) -> str:

@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer.gram.jets import Jets
+from mercer.gram.jets import mixed_derivatives
+from mercer.gram.program import part_program
 from mercer.kernels.base import Kernel
 from mercer.kernels.first_argument import kernel_first
 from mercer.objects.arrays import Array
@@ -136,9 +137,7 @@ def path_length(kernel: Kernel, path: Any, n_nodes: int = 16) -> float:
 
 
 def _induced(kernel: Kernel, X: Array, directions: Array) -> Array:
-    program = Jets(X, directions)
-    kernel.compile(program)  # type: ignore[arg-type]
-    return program.result()
+    return mixed_derivatives(part_program(kernel), X, directions)
 
 
 def _points(kernel: Kernel, X: Any) -> Array:

@@ -13,7 +13,7 @@ ends of [v - 2 e, v + 2 e], others by their Lipschitz constants.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,7 +64,7 @@ def multiply(x: Bounded, y: Bounded) -> Bounded:
     return rounded(x.value * y.value, error)
 
 
-def transform(x: Bounded, name: str, arguments: tuple[Any, ...]) -> Bounded:
+def transform(x: Bounded, name: str, arguments: Sequence[Any]) -> Bounded:
     """Apply an instruction of a program to numbers with error bounds."""
     found = _INSTRUCTIONS[name](x, *arguments)
     # Neither infinity nor NaN bounds anything.

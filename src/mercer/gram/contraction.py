@@ -40,20 +40,18 @@ def contracted(
     n = len(W)
     step = max(1, min(n, _BYTES // (8 * max(n, 1))))
     if step >= n:
-        return {
-            name: np.asarray(v) for name, v in kernel.contracted_gradient(X, X, W, wanted).items()
-        }
+        return {name: np.asarray(v) for name, v in kernel.contract(X, X, W, wanted).items()}
     totals: dict[str, Array] = {}
     for first in range(0, n, step):
         rows = slice(first, min(first + step, n))
         block, diagonal = kernel_objects.take(X, rows), np.diagonal(W)[rows]
-        _add(totals, kernel.contracted_gradient(block, X, W[rows], wanted))
+        _add(totals, kernel.contract(block, X, W[rows], wanted))
         if not kernel.depends_on_identity:
             continue
         # Rows that are compared with a copy of themselves lack what a sample shares with itself.
         again = kernel_objects.take(X, rows)
         for other, sign in ((block, 1.0), (again, -1.0)):
-            parts = kernel.contracted_gradient(block, other, np.diag(sign * diagonal), wanted)
+            parts = kernel.contract(block, other, np.diag(sign * diagonal), wanted)
             _add(totals, parts)
     return totals
 

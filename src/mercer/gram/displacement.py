@@ -8,98 +8,84 @@ Trapp, "Using complex variables to estimate derivatives of real functions", SIAM
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 import numpy as np
 
-from mercer.numerics.profile_table import Table
-
 from .coordinate_statistics import combined, magnitude
-from .kernel_diagonal import Stack
+from .interpreter import FUNCTIONS, Numbers
+from .program import Columns, Mapping, Program, part_program
 
 if TYPE_CHECKING:
-    from .coordinate_statistics import Coordinates
     from .interface import Kernel
 
-_STEP = 1e-200
+_STEP = 1e-200  # whose square is below the smallest number
+_TINY = np.finfo(np.float64).tiny
 
 
 def slope_along(kernel: Kernel, rows: np.ndarray, directions: np.ndarray) -> np.ndarray:
     """Return the derivatives of k(0, r + t u) at t = 0, of a kernel of x - z with a program."""
-    program = _Displaced(rows + 1j * _STEP * directions)
-    kernel.compile(program)  # type: ignore[arg-type]
-    return program.result().imag / _STEP
+    program = part_program(kernel)
+    return _Displaced(program, rows + 1j * _STEP * directions).run().imag / _STEP
 
 
-class _Displaced(Stack):
-    """A program builder that evaluates at complex differences instead of recording."""
+def _at_least(x: np.ndarray, bound: float) -> np.ndarray:
+    """Return x, or the bound where the real part of x is smaller."""
+    return np.where(x.real >= bound, x, bound)
 
-    def __init__(self, differences: np.ndarray) -> None:
-        super().__init__(len(differences))
+
+class _Displaced(Numbers):
+    """Runs a program at complex differences x - z."""
+
+    functions: ClassVar[dict[str, Callable[..., np.ndarray]]] = {
+        **FUNCTIONS,
+        "log": lambda x: np.log(np.where(x.real > 0, x, _TINY)),
+        "at_least": _at_least,
+        "sqrt": np.sqrt,
+        "power": lambda x, exponent: x**exponent,
+        "table": lambda x, table: table(x.real) + 1j * x.imag * table.derivative(x.real),
+    }
+
+    def __init__(self, program: Program, differences: np.ndarray) -> None:
+        super().__init__(program, len(differences))
         self._differences = differences
 
-    def _used(self) -> np.ndarray:
-        """Return the differences of the columns that are looked at."""
-        d = self._differences
-        return d if self._columns is None else d[:, list(self._columns)]
+    def leaf(self, k: int) -> np.ndarray:
+        leaf = self.program.leaves[k]
+        if leaf.kind == "python":
+            self._refuse(repr(leaf.kernel))
+        t = self._used(leaf.columns, leaf.mapping)
+        if leaf.kind in ("matrix", "sequence") or leaf.mapped:
+            self._refuse(f"the operation {'mapped' if leaf.mapped else leaf.kind!r}")
+        if leaf.coordinates is not None:
+            f = leaf.coordinates
+            if not f.of_difference:
+                self._refuse(f"the function {f.function!r} of two coordinates")
+            values = combined((f.values(x, 0.0) for x in t.T), leaf.combination, leaf.order)
+            return np.broadcast_to(values, self.n)
+        if leaf.kind not in ("sqdist", "l1"):
+            self._refuse(f"the pair statistic {leaf.kind!r}")
+        return (t * t if leaf.kind == "sqdist" else magnitude(t)).sum(axis=1)
 
-    def leaf(self, statistic: str) -> None:
-        t = self._used()
-        if statistic == "sqdist":
-            self._stack.append((t * t).sum(axis=1))
-        elif statistic == "l1":
-            self._stack.append(magnitude(t).sum(axis=1))
-        else:
-            self._refuse(f"the pair statistic {statistic!r}")
+    def scaled(self, x: np.ndarray, k: int) -> np.ndarray:
+        diagonal = self._diagonal(k)
+        return x / diagonal if diagonal else 0 * x
 
-    def coordinates(
-        self, function: Coordinates, combination: str = "product", order: int = 0
-    ) -> None:
-        if not function.of_difference:
-            self._refuse(f"the function {function.function!r} of two coordinates")
-        factors = (function.values(t, 0.0) for t in self._used().T)
-        values = combined(factors, combination, order)
-        self._stack.append(np.broadcast_to(values, len(self._differences)))
+    def raised(self, x: np.ndarray, k: int) -> np.ndarray:
+        return x + 2 * self._diagonal(k)
 
-    def log(self) -> None:
-        x = self._stack.pop()
-        self._stack.append(np.log(np.where(x.real > 0, x, np.finfo(float).tiny)))
-
-    def at_least(self, bound: float) -> None:
-        x = self._stack.pop()
-        self._stack.append(np.where(x.real >= bound, x, bound))
-
-    def sqrt(self) -> None:
-        self._stack.append(np.sqrt(self._stack.pop()))
-
-    def power(self, exponent: float) -> None:
-        self._stack.append(self._stack.pop() ** exponent)
-
-    def table(self, table: Table) -> None:
-        x = self._stack.pop()
-        self._stack.append(table(x.real) + 1j * x.imag * table.derivative(x.real))
-
-    def normalize(self, kernel: Kernel) -> None:
-        diagonal = self._diagonal(kernel)
-        self._stack.append(self._stack.pop() / diagonal if diagonal else 0 * self._stack.pop())
-
-    def add_diagonal(self, kernel: Kernel) -> None:
-        self._stack.append(self._stack.pop() + 2 * self._diagonal(kernel))
-
-    def through(self, mapping: Any) -> NoReturn:
-        self._refuse("a map of the vectors")
-
-    def python(self, kernel: Kernel) -> NoReturn:
-        self._refuse(repr(kernel))
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        self._refuse(f"the operation {name!r}")
-
-    def _diagonal(self, kernel: Kernel) -> float:
+    def _diagonal(self, k: int) -> float:
         """Return k(x, x), which is one number for a kernel of x - z."""
-        return float(kernel.diag(np.zeros((1, self._used().shape[1])))[0])
+        part = self.program.scalars[k]
+        used = self._used(part.columns, part.mapping)
+        return float(part.kernel.diag(np.zeros((1, used.shape[1])))[0])
+
+    def _used(self, columns: Columns, mapping: Mapping | None) -> np.ndarray:
+        """Return the differences in some columns."""
+        if mapping is not None:
+            self._refuse("a map of the vectors")
+        return self._differences if columns is None else self._differences[:, list(columns)]
 
     def _refuse(self, what: str) -> NoReturn:
         raise NotImplementedError(

@@ -21,7 +21,7 @@ from mercer.objects.validation import VECTORS, count, take
 from .mapped_objects import SPARSE_DENSITY, Images, Views
 from .object_norms import numbers, sequence_norms
 from .precision import SPARSE_ERROR, coarseness_of_single, leaves_single
-from .program import Builder, Leaf, Program, Scalars, compile_kernel
+from .program import Leaf, Program, Scalars, compile_kernel, part_program
 
 # Single precision that a user insists on is commented on beyond this multiple of the error.
 COARSE = 100.0
@@ -148,13 +148,11 @@ class Layout:
         kernel = scalars.kernel
         if scalars.kind != "diagonal" or hasattr(kernel, "diag_error"):
             return numbers(scalars, views)
-        builder = Builder()
-        builder.look_at(scalars.columns, scalars.mapping)
-        kernel.compile(builder)
-        images = Images(builder.program)
+        program = part_program(kernel, scalars.columns, scalars.mapping)
+        images = Images(program)
         found = images.of_those_that_stay(views)
-        centres: list[np.ndarray | None] = [None] * len(builder.program.leaves)
-        own = Layout(builder.program, self.dtype, self.sparse, centres, images)
+        centres: list[np.ndarray | None] = [None] * len(program.leaves)
+        own = Layout(program, self.dtype, self.sparse, centres, images)
         store = own.prepare(views, found=found)
         return np.asarray(own.evaluator(store, store, views, views).diag(), dtype=np.float64)
 

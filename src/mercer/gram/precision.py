@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import reduce
 from math import comb, inf, sqrt
 from typing import Any
 
@@ -22,6 +21,7 @@ import numpy as np
 
 from mercer.numerics.profile_table import Table
 
+from .interpreter import FUNCTIONS, Interpreter, Numbers
 from .program import Leaf, Program
 
 # A kernel value in single precision may differ from the exact one by 2e-6. Rounding the rows may
@@ -84,7 +84,7 @@ def coarseness_of_single(
             for k, rows in enumerate(leaves)
         )
     with np.errstate(all="ignore"):  # an overflow shows as an infinite error
-        bound = _Follower(leaves, ranges).follow(program)
+        bound = _Follower(program, leaves, ranges).bound()
     # The terms of a sum may cancel, and the values of rows that lie close together need not come
     # near the ends of the interval of all that may occur.
     size = min(_size(bound), scale())
@@ -229,37 +229,46 @@ class _Profile:
     code: tuple[tuple[Any, ...], ...] = field(default=())
 
 
-class _Follower:
+class _Follower(Interpreter["_Profile | _Bound"]):
     """Runs a program on bounds instead of numbers."""
 
-    def __init__(self, leaves: list[_Rows], ranges: Callable[[int], tuple[float, float]]) -> None:
+    def __init__(
+        self,
+        program: Program,
+        leaves: list[_Rows],
+        ranges: Callable[[int], tuple[float, float]],
+    ) -> None:
+        super().__init__(program)
         self._leaves = leaves
         self._ranges = ranges
 
-    def follow(self, program: Program) -> _Bound:
+    def bound(self) -> _Bound:
         """Return the bound of the program's value."""
-        stack: list[_Profile | _Bound] = []
-        for instruction in program.code:
-            name = instruction[0]
-            if name == "leaf":
-                leaf = self._leaves[instruction[1]].leaf
-                if leaf.coordinates is not None:
-                    stack.append(_coordinates(self._leaves[instruction[1]]))
-                else:
-                    stack.append(_Profile(instruction[1], (("leaf", 0),)))
-            elif name == "const":
-                stack.append(_Profile(None, (instruction,)))
-            elif name == "dup":
-                stack.append(stack[-1])
-            elif name == "swap":
-                stack[-2:] = stack[:-3:-1]
-            elif name in ("add", "mul"):
-                stack[-2:] = [self._combine(name, stack[-2], stack[-1])]
-            elif name in ("aux", "aux_add"):
-                stack[-1] = self._scalars(name, self._bound(stack[-1]), instruction[1])
-            else:
-                stack[-1] = self._transform(stack[-1], instruction)
-        return self._bound(stack[0])
+        return self._bound(self.run())
+
+    def leaf(self, k: int) -> _Profile | _Bound:
+        if self._leaves[k].leaf.coordinates is not None:
+            return _coordinates(self._leaves[k])
+        return _Profile(k, (("leaf", 0),))
+
+    def constant(self, value: float) -> _Profile | _Bound:
+        return _Profile(None, (("const", value),))
+
+    def add(self, a: _Profile | _Bound, b: _Profile | _Bound) -> _Profile | _Bound:
+        return self._combine("add", a, b)
+
+    def multiply(self, a: _Profile | _Bound, b: _Profile | _Bound) -> _Profile | _Bound:
+        return self._combine("mul", a, b)
+
+    def scaled(self, x: _Profile | _Bound, k: int) -> _Bound:
+        (_, most), bound = self._ranges(k), self._bound(x)
+        factor, error = most * most, bound.error + 3 * _EPS * _size(bound)
+        return _Bound(factor * bound.low, factor * bound.high, factor * error)
+
+    def raised(self, x: _Profile | _Bound, k: int) -> _Bound:
+        (least, most), bound = self._ranges(k), self._bound(x)
+        low, high = bound.low + 2 * least, bound.high + 2 * most
+        return _Bound(low, high, bound.error + 3 * _EPS * max(abs(least), abs(most), abs(high)))
 
     def _combine(self, name: str, a: _Profile | _Bound, b: _Profile | _Bound) -> _Profile | _Bound:
         if isinstance(a, _Profile) and isinstance(b, _Profile):
@@ -276,15 +285,8 @@ class _Follower:
             error = _size(x) * y.error + _size(y) * x.error + x.error * y.error
         return _Bound(low, high, error + _EPS * max(abs(low), abs(high)))
 
-    def _scalars(self, name: str, x: _Bound, index: int) -> _Bound:
-        least, most = self._ranges(index)
-        if name == "aux_add":
-            low, high = x.low + 2 * least, x.high + 2 * most
-            return _Bound(low, high, x.error + 3 * _EPS * max(abs(least), abs(most), abs(high)))
-        factor = most * most
-        return _Bound(factor * x.low, factor * x.high, factor * (x.error + 3 * _EPS * _size(x)))
-
-    def _transform(self, x: _Profile | _Bound, instruction: tuple[Any, ...]) -> _Profile | _Bound:
+    def function(self, x: _Profile | _Bound, name: str, arguments: list[Any]) -> _Profile | _Bound:
+        instruction = (name, *arguments)
         if isinstance(x, _Profile) and len(x.code) < _LONGEST:
             return _Profile(x.leaf, (*x.code, instruction))
         bound = self._bound(x)
@@ -298,7 +300,7 @@ class _Follower:
         if isinstance(x, _Bound):
             return x
         if x.leaf is None:
-            (value,) = run(x.code, np.zeros(1))
+            (value,) = _OneNumber(x.code, np.zeros(1)).run()
             return _Bound(value, value, _EPS * abs(value))
         rows = self._leaves[x.leaf]
         return _measured(x.code, rows.grid(), rows.moved)
@@ -311,9 +313,9 @@ def _measured(
 ) -> _Bound:
     """Bound a function of one number by its values on a grid."""
     grid = grid.astype(np.float32).astype(np.float64)
-    exact = run(code, grid)
-    errors = [float(np.abs(run(code, other) - exact).max()) for other in moved(grid)]
-    rounded = run(code, grid.astype(np.float32))
+    exact = _OneNumber(code, grid).run()
+    errors = [float(np.abs(_OneNumber(code, other).run() - exact).max()) for other in moved(grid)]
+    rounded = _OneNumber(code, grid.astype(np.float32)).run()
     errors.append(2.0 * float(np.abs(rounded - exact).max()))
     low, high = float(exact.min()), float(exact.max())
     total = sum(errors)
@@ -358,41 +360,23 @@ def _coordinates(rows: _Rows) -> _Bound:
     return _Bound(-top, top, relative * top)
 
 
-def run(code: tuple[tuple[Any, ...], ...], x: np.ndarray) -> np.ndarray:
-    """Run the code of a function of one number, which ("leaf", 0) pushes, in its precision."""
-    stack: list[np.ndarray] = []
-    for name, *arguments in code:
-        if name == "leaf":
-            stack.append(x)
-        elif name == "const":
-            stack.append(np.full_like(x, arguments[0]))
-        elif name in ("add", "mul"):
-            top = stack.pop()
-            stack[-1] = stack[-1] + top if name == "add" else stack[-1] * top
-        else:
-            stack[-1] = _INSTRUCTIONS[name](stack[-1], *arguments)
-    return stack[0]
+class _OneNumber(Numbers):
+    """Runs the code of a function of one number, which ("leaf", 0) pushes, in its precision."""
+
+    functions = FUNCTIONS | {"table": lambda x, table: _read(x, table)}
+
+    def __init__(self, code: tuple[tuple[Any, ...], ...], x: np.ndarray) -> None:
+        super().__init__(Program(list(code)), len(x))
+        self._x = x
+
+    def leaf(self, k: int) -> np.ndarray:
+        return self._x
+
+    def constant(self, value: float) -> np.ndarray:
+        return np.full_like(self._x, value)
 
 
 def _read(x: np.ndarray, table: Table) -> np.ndarray:
     """Return values of a table; its pieces for single precision have an error of their own."""
     own = table.pieces["float32"].error if x.dtype == np.float32 else 0.0
     return (table(x) + own).astype(x.dtype)
-
-
-# Numbers of Python take the precision of the array they meet.
-_INSTRUCTIONS: dict[str, Callable[..., np.ndarray]] = {
-    "affine": lambda x, a, b: x * a + b,
-    "exp": lambda x, a, b: np.exp(x * a + b),
-    "polynomial": lambda x, c: reduce(lambda y, a: y * x + a, c[1:], np.full_like(x, c[0])),
-    "table": _read,
-    "powi": lambda x, n: x**n,
-    "power": lambda x, p: np.maximum(x, 0.0) ** p,
-    "log": lambda x: np.log(np.maximum(x, np.finfo(x.dtype).tiny)),
-    "log1p": np.log1p,
-    "at_least": np.maximum,
-    "sqrt": lambda x: np.sqrt(np.maximum(x, 0.0)),
-    "reciprocal": lambda x: 1.0 / x,
-    "cos": np.cos,
-    "tanh": np.tanh,
-}

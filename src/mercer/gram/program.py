@@ -377,9 +377,18 @@ def compile_kernel(kernel: Kernel) -> Program:
     ['leaf']
     """
     kernel.check_changes()
+    program = part_program(kernel)
+    _require_one_value(program, type(kernel).__name__)
+    return program
+
+
+def part_program(
+    kernel: Kernel, columns: Columns = None, mapping: Mapping | None = None
+) -> Program:
+    """Return the program of a bound kernel on some columns of the objects, or on their images."""
     builder = Builder()
+    builder.look_at(columns, mapping)
     kernel.compile(builder)
-    _require_one_value(builder.program, type(kernel).__name__)
     return builder.program
 
 

@@ -13,7 +13,7 @@ that of a projection rests on an estimated condition number. `doubts` lists thes
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -25,12 +25,13 @@ from mercer.objects.validation import VECTORS
 from mercer.objects.vocabulary import Vocabulary
 
 from .bounded import TINY, UNIT, Bounded, add, exact, gamma, multiply, rounded, transform
-from .kernel_diagonal import diagonal
+from .interpreter import Interpreter
+from .kernel_diagonal import diagonal, own_values
 from .layout import Layout, choose_layout
 from .leaf_errors import RowPairs, coordinates_error, statistic_error
 from .mapped_objects import Views, views_of
 from .object_norms import numbers, sequence_norms
-from .program import Builder, Columns, Leaf, Mapping, Program, Scalars, compile_kernel
+from .program import Columns, Leaf, Mapping, Program, Scalars, compile_kernel, part_program
 
 # Assumed error of values of which nothing is known, in units of the last place of the largest.
 ASSUMED = 16.0
@@ -78,11 +79,11 @@ class ErrorBounds:
         if not len(index):
             return Bounded(np.zeros(shape), np.zeros(shape))
         with np.errstate(all="ignore"):  # an overflow has an infinite error
-            found = _run(
+            found = _OnBounds(
                 self._program,
                 lambda k: self._leaf(k, index),
                 lambda k: self._pair_numbers(k, index),
-            )
+            ).run()
         return Bounded(*(np.broadcast_to(part, shape) for part in found))
 
     @property
@@ -156,19 +157,16 @@ def diagonal_bounds(
     if hasattr(kernel, "diag_error"):
         objects = views.seen(columns, mapping, kernel.takes)
         return Bounded(kernel.diag(objects), kernel.diag_error(objects))
-    builder = Builder()
-    builder.look_at(columns, mapping)
-    kernel.compile(builder)
-    program = builder.program
-    n = kernel_objects.count(views.X)
+    program = part_program(kernel, columns, mapping)
 
     def numbers_of(k: int) -> tuple[Bounded, Bounded]:
         own = _numbers(program.scalars[k], views, given)
         return own, own
 
-    found = _run(program, lambda k: _own_leaf(program.leaves[k], views, given), numbers_of)
+    leaves = program.leaves
+    found = _OnBounds(program, lambda k: _own_leaf(leaves[k], views, given), numbers_of).run()
     value = diagonal(kernel, views, columns, mapping)
-    return Bounded(value, np.broadcast_to(found.error, (n,)))
+    return Bounded(value, np.broadcast_to(found.error, value.shape))
 
 
 def _is_known(program: Program) -> bool:
@@ -199,30 +197,39 @@ def _is_given(leaf: Leaf) -> bool:
     return leaf.kind == "matrix" or bool(getattr(leaf.kernel, "_given", False))
 
 
-def _run(program: Program, leaf: Any, pair_numbers: Any) -> Bounded:
-    """Run a program on bounded numbers."""
-    stack: list[Bounded] = []
-    for name, *arguments in program.code:
-        if name == "leaf":
-            stack.append(leaf(arguments[0]))
-        elif name == "const":
-            stack.append(exact(arguments[0]))
-        elif name == "dup":
-            stack.append(stack[-1])
-        elif name == "swap":
-            stack[-2:] = stack[:-3:-1]
-        elif name in ("add", "mul"):
-            stack[-2:] = [(add if name == "add" else multiply)(stack[-2], stack[-1])]
-        elif name == "aux":
-            own, other = pair_numbers(arguments[0])
-            stack[-1] = multiply(multiply(stack[-1], own), other)
-        elif name == "aux_add":
-            own, other = pair_numbers(arguments[0])
-            stack[-1] = add(stack[-1], add(own, other))
-        else:
-            stack[-1] = transform(stack[-1], name, tuple(arguments))
-    (found,) = stack
-    return found
+class _OnBounds(Interpreter[Bounded]):
+    """Runs a program on bounded numbers, given its leaves and the numbers of objects."""
+
+    def __init__(
+        self,
+        program: Program,
+        leaf: Callable[[int], Bounded],
+        numbers_of: Callable[[int], tuple[Bounded, Bounded]],
+    ) -> None:
+        super().__init__(program)
+        self._leaf, self._numbers_of = leaf, numbers_of
+
+    def leaf(self, k: int) -> Bounded:
+        return self._leaf(k)
+
+    def constant(self, value: float) -> Bounded:
+        return exact(value)
+
+    def add(self, a: Bounded, b: Bounded) -> Bounded:
+        return add(a, b)
+
+    def multiply(self, a: Bounded, b: Bounded) -> Bounded:
+        return multiply(a, b)
+
+    def scaled(self, x: Bounded, k: int) -> Bounded:
+        own, other = self._numbers_of(k)
+        return multiply(multiply(x, own), other)
+
+    def raised(self, x: Bounded, k: int) -> Bounded:
+        return add(x, add(*self._numbers_of(k)))
+
+    def function(self, x: Bounded, name: str, arguments: list[Any]) -> Bounded:
+        return transform(x, name, arguments)
 
 
 def _numbers(scalars: Scalars, views: Views, given: bool) -> Bounded:
@@ -241,35 +248,20 @@ def _numbers(scalars: Scalars, views: Views, given: bool) -> Bounded:
 def _own_leaf(leaf: Leaf, views: Views, given: bool) -> Bounded:
     """Return a leaf of pairs (x, x)."""
     kernel: Any = leaf.kernel
-    n = kernel_objects.count(views.X)
-    if leaf.kind == "matrix":
-        values = np.diagonal(views.X).astype(np.float64)
-        return exact(values) if given else _assumed(values, views.X)
-    if leaf.kind == "python":
-        values = kernel.tile_diagonal(views.of(leaf, kernel.takes))
-        values = np.asarray(values, dtype=np.float64)
-        return exact(values) if given and _is_given(leaf) else _assumed(values, None)
+    if leaf.kind == "sequence" and leaf.normalized:
+        n = kernel_objects.count(views.X)
+        return rounded(np.ones(n), np.zeros(n), 4.0)
+    value = own_values(leaf, views)
+    if leaf.kind in ("matrix", "python"):
+        matrix = views.X if leaf.kind == "matrix" else None
+        return exact(value) if given and _is_given(leaf) else _assumed(value, matrix)
+    objects = views.of(leaf, VECTORS if kernel is None else kernel.takes)
     if leaf.kind == "sequence":
-        sequences = kernel.encode(views.of(leaf, kernel.takes), Vocabulary())
-        if leaf.normalized:
-            return rounded(np.ones(n), np.zeros(n), 4.0)
-        value = sequences.diagonal(kernel.native_form())
-        value = np.exp(value) if kernel.logarithmic else value
-        return _of_sequences(kernel, value, 2 * np.diff(sequences.start), np.zeros(n))
-    if leaf.mapped:
-        objects = views.of(leaf, kernel.takes)
-        rows = kernel.map_objects(objects, Vocabulary())
-    else:
-        rows = views.of(leaf, VECTORS)
-    pairs = RowPairs(rows)
+        lengths = np.diff(kernel.encode(objects, Vocabulary()).start)
+        return _of_sequences(kernel, value, 2 * lengths, np.zeros(len(value)))
+    pairs = RowPairs(kernel.map_objects(objects, Vocabulary()) if leaf.mapped else objects)
     if leaf.coordinates is not None:
         return coordinates_error(leaf.coordinates, leaf.combination, leaf.order, pairs)
-    value = np.zeros(n)
-    if leaf.kind == "dot":
-        value = pairs.products()
-    elif leaf.kind in ("minimum", "harmonic"):
-        sums = np.asarray(rows.sum(axis=1), dtype=np.float64).reshape(-1)
-        value = sums if leaf.kind == "minimum" else 0.5 * sums
     return Bounded(value, statistic_error(leaf.kind, pairs, value))
 
 

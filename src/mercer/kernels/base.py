@@ -168,7 +168,7 @@ class Kernel(Parametrised):
 
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check_all()
-        return self.with_parameters(
+        return self.replace(
             **{
                 name: part._bound(views, weight, names)
                 for name in self.parameter_names
@@ -422,7 +422,7 @@ class Kernel(Parametrised):
         2.0 * RBF(gamma=1.0) + 4.0 * Linear()
         """
         check_bounds(self, bounds)
-        return self.with_parameters(_bounds=dict(bounds) if isinstance(bounds, dict) else bounds)
+        return self.replace(_bounds=dict(bounds) if isinstance(bounds, dict) else bounds)
 
     def clone_with_theta(self, theta: Any) -> Self:
         """Return a copy of a bound kernel with other values of its continuous parameters.
@@ -532,9 +532,7 @@ class Kernel(Parametrised):
         """Whether a value depends on which sample an object is, as that of White does."""
         return any(part.depends_on_identity for part in self.inner_kernels())
 
-    def contracted_gradient(
-        self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None
-    ) -> dict[str, Any]:
+    def contract(self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None) -> dict[str, Any]:
         """Return sum_ij W_ij dk(x_i, z_j) / dtheta: a number, or an array, for each parameter.
 
         What `_gradient` states, contracted; a kernel that knows a shorter way overrides it.
@@ -549,7 +547,7 @@ class Kernel(Parametrised):
             if wanted is None or name in wanted
         }
 
-    def contracted_row_gradient(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
+    def contract_rows(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
         """Return sum_j W_ij dk(x_i, z_j) / dx_i, of shape (n, d), between rows of numbers."""
         raise NotImplementedError(
             f"{type(self).__name__} does not state the derivatives of its values with respect to "

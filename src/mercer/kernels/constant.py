@@ -65,7 +65,7 @@ class Constant(Kernel):
     def diagonal_gradient(self, X: Any) -> dict[str, np.ndarray]:
         return {"value": np.ones(count(X))}
 
-    def contracted_row_gradient(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
+    def contract_rows(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
         return np.zeros(X.shape)
 
     def feature_map(self, X: Any) -> np.ndarray:

@@ -61,11 +61,11 @@ class FeatureKernel(Kernel):
             return ready
 
         features = views.images(ready._map)
-        return ready.with_parameters(kernel=ready.kernel._bound(Views(features), weight, None))
+        return ready.replace(kernel=ready.kernel._bound(Views(features), weight, None))
 
     def _ready(self, views: Views, weight: np.ndarray | None) -> Self:
         """Return a copy whose features depend on no more data."""
-        return self.with_parameters()
+        return self.replace()
 
     def compile(self, builder: Builder) -> None:
         self.require_bound("on pairs of objects")
@@ -75,7 +75,7 @@ class FeatureKernel(Kernel):
     @property
     def _map(self) -> Mapping:
         """The map, which does not depend on the kernel on vectors."""
-        return FeaturesOf(self.with_parameters(kernel=None))
+        return FeaturesOf(self.replace(kernel=None))
 
     def feature_map(self, X: Any) -> Any:
         """Return the features of the kernel on vectors; see :meth:`Kernel.feature_map`."""

@@ -184,10 +184,10 @@ class FromFeatureMap(Kernel):
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check_all()
         if self.kernel is None or self.kernel.is_bound:
-            return self.with_parameters(kernel=deepcopy(self.kernel))
+            return self.replace(kernel=deepcopy(self.kernel))
 
         images = views.over(as_objects(views.X, type(self).__name__)).images(self._map)
-        return self.with_parameters(kernel=self.kernel._bound(Views(images), weight, None))
+        return self.replace(kernel=self.kernel._bound(Views(images), weight, None))
 
     def validate(self, X: Any, against: Any = None) -> Any:
         return as_objects(X, type(self).__name__)
@@ -220,7 +220,7 @@ class FromFeatureMap(Kernel):
     @property
     def _map(self) -> FeaturesOf:
         """The function as a map, which does not depend on the kernel of the images."""
-        return FeaturesOf(self.with_parameters(kernel=None))
+        return FeaturesOf(self.replace(kernel=None))
 
     def _images(self, A: Any) -> Any:
         features = self.phi(A)

@@ -126,9 +126,7 @@ def replaced(part: Any, changes: dict[str, Any]) -> Any:
         )
     changed = {name: replaced(getattr(part, name), inner) for name, inner in inside.items()}
     if not own and vars(part).keys() <= {"_bounds", *part.parameter_names}:
-        return part.with_parameters(
-            **changed
-        )  # nothing in it was derived from the parts or can be refused
+        return part.replace(**changed)  # nothing in it was derived from the parts or can be refused
     made = type(part)(**part.get_params(deep=False) | own | changed)
     if part._bounds is not None:
         made._bounds = part._bounds

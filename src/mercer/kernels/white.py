@@ -80,15 +80,13 @@ class White(Kernel):
         n = count(X)
         return {"level": np.eye(n) if X is Z else np.zeros((n, count(Z)))}
 
-    def contracted_gradient(
-        self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None
-    ) -> dict[str, Any]:
+    def contract(self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None) -> dict[str, Any]:
         return {"level": np.trace(W) if X is Z else 0.0}
 
     def diagonal_gradient(self, X: Any) -> dict[str, np.ndarray]:
         return {"level": np.ones(count(X))}
 
-    def contracted_row_gradient(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
+    def contract_rows(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
         return np.zeros(X.shape)
 
 

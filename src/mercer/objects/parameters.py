@@ -281,7 +281,7 @@ class Parametrised:
             entries[i].set_params(**changes)
         return type(parts)(entries)
 
-    def with_parameters(self, **changes: Any) -> Self:
+    def replace(self, **changes: Any) -> Self:
         """Return a copy of a checked object with other parameters, without its constructor."""
         copy = object.__new__(type(self))
         copy.__dict__.update(self.__dict__)

@@ -109,7 +109,7 @@ class Convolution(Kernel):
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check_all()
         if self.is_bound:
-            return self.with_parameters()
+            return self.replace()
         taken = views.images(self._map)
         if weight is not None:
             weight = np.repeat(np.asarray(weight, dtype=np.float64), taken.numbers)
@@ -118,7 +118,7 @@ class Convolution(Kernel):
             k if k is None or k.is_bound else k.bind(component, weight)
             for k, component in zip(self._components, taken.components, strict=True)
         )
-        return self.with_parameters(kernel=bound if isinstance(self.kernel, Sequence) else bound[0])
+        return self.replace(kernel=bound if isinstance(self.kernel, Sequence) else bound[0])
 
     def validate(self, X: Any, against: Any = None) -> Any:
         """Return `X` as a collection of objects; `parts` knows which."""

@@ -100,7 +100,7 @@ class OnColumns(Kernel):
         index = positions(self.columns, views.X.shape[1], names)
         chosen = None if names is None else [names[i] for i in index]
         part = views.choose(tuple(index), select(views.X, index, self.kernel.takes))
-        return self.with_parameters(kernel=self.kernel._bound(part, weight, chosen), columns=index)
+        return self.replace(kernel=self.kernel._bound(part, weight, chosen), columns=index)
 
     def validate(self, X: Any, against: Any = None) -> Any:
         owner = type(self).__name__
@@ -156,14 +156,10 @@ class OnColumns(Kernel):
         inner = self.kernel._gradient(A, A if X is Z else self._selected(Z))
         return {f"kernel__{name}": matrix for name, matrix in inner.items()}
 
-    def contracted_gradient(
-        self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None
-    ) -> dict[str, Any]:
+    def contract(self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None) -> dict[str, Any]:
         A = self._selected(X)
         B = A if X is Z else self._selected(Z)
-        return nested(
-            "kernel", self.kernel.contracted_gradient(A, B, W, wanted_inside(wanted, "kernel"))
-        )
+        return nested("kernel", self.kernel.contract(A, B, W, wanted_inside(wanted, "kernel")))
 
     def diagonal_gradient(self, X: Any) -> dict[str, np.ndarray]:
         return nested("kernel", self.kernel.diagonal_gradient(self._selected(X)))
@@ -173,7 +169,7 @@ class OnColumns(Kernel):
 
         if not (self.kernel._has_norms and self.kernel._normalizes_without_norms):
             return None
-        return self.with_parameters(kernel=Normalized(self.kernel))
+        return self.replace(kernel=Normalized(self.kernel))
 
     def _by_own_parameters(self, slopes: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         return {name.removeprefix("kernel__"): slope for name, slope in slopes.items()}

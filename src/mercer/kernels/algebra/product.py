@@ -87,15 +87,13 @@ class Product(Kernel):
         """Return the name of each factor, the factor, and the other one."""
         return ("left", self.left, self.right), ("right", self.right, self.left)
 
-    def contracted_gradient(
-        self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None
-    ) -> dict[str, Any]:
+    def contract(self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for name, part, other in self._factors():
             inside = wanted_inside(wanted, name)
             if inside is None or inside:
                 weights = W * other._values(X, Z)
-                found |= nested(name, part.contracted_gradient(X, Z, weights, inside))
+                found |= nested(name, part.contract(X, Z, weights, inside))
         return found
 
     def diagonal_gradient(self, X: Any) -> dict[str, np.ndarray]:
@@ -106,9 +104,9 @@ class Product(Kernel):
                 found |= nested(name, inner, diagonal(other, views_of(X)))
         return found
 
-    def contracted_row_gradient(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
-        left = self.left.contracted_row_gradient(X, Z, W * self.right._values(X, Z))
-        return left + self.right.contracted_row_gradient(X, Z, W * self.left._values(X, Z))
+    def contract_rows(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
+        left = self.left.contract_rows(X, Z, W * self.right._values(X, Z))
+        return left + self.right.contract_rows(X, Z, W * self.left._values(X, Z))
 
     def _normalized_form(self) -> Kernel | None:
         from .normalized import Normalized  # which may hold a product

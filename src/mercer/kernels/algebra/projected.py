@@ -84,7 +84,7 @@ class Projected(Kernel):
         points = self.points
         if points is None:
             points = _simplex(views.X, weight, self.kernel.definiteness.order == 2)
-        return self.with_parameters(kernel=self.kernel._bound(views, weight, names), points=points)
+        return self.replace(kernel=self.kernel._bound(views, weight, names), points=points)
 
     def compile(self, builder: Builder) -> None:
         self.require_bound("on pairs of objects")

@@ -79,10 +79,8 @@ class Scaled(Kernel):
         inner = nested("kernel", self.kernel._gradient(X, Z), float(self.scale))
         return {"scale": self.kernel._values(X, Z)} | inner
 
-    def contracted_gradient(
-        self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None
-    ) -> dict[str, Any]:
-        inner = self.kernel.contracted_gradient(X, Z, W, wanted_inside(wanted, "kernel"))
+    def contract(self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None) -> dict[str, Any]:
+        inner = self.kernel.contract(X, Z, W, wanted_inside(wanted, "kernel"))
         found = nested("kernel", inner, float(self.scale))
         if wanted is None or "scale" in wanted:
             found["scale"] = np.einsum("ij,ij->", self.kernel._values(X, Z), W)
@@ -92,8 +90,8 @@ class Scaled(Kernel):
         inner = nested("kernel", self.kernel.diagonal_gradient(X), float(self.scale))
         return {"scale": diagonal(self.kernel, views_of(X))} | inner
 
-    def contracted_row_gradient(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
-        return float(self.scale) * self.kernel.contracted_row_gradient(X, Z, W)
+    def contract_rows(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
+        return float(self.scale) * self.kernel.contract_rows(X, Z, W)
 
     def _normalized_form(self) -> Kernel | None:
         from .normalized import Normalized  # which may hold a multiple

@@ -85,21 +85,17 @@ class Sum(Kernel):
             "right", self.right._gradient(X, Z)
         )
 
-    def contracted_gradient(
-        self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None
-    ) -> dict[str, Any]:
-        left = self.left.contracted_gradient(X, Z, W, wanted_inside(wanted, "left"))
-        right = self.right.contracted_gradient(X, Z, W, wanted_inside(wanted, "right"))
+    def contract(self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None) -> dict[str, Any]:
+        left = self.left.contract(X, Z, W, wanted_inside(wanted, "left"))
+        right = self.right.contract(X, Z, W, wanted_inside(wanted, "right"))
         return nested("left", left) | nested("right", right)
 
     def diagonal_gradient(self, X: Any) -> dict[str, np.ndarray]:
         left, right = self.left.diagonal_gradient(X), self.right.diagonal_gradient(X)
         return nested("left", left) | nested("right", right)
 
-    def contracted_row_gradient(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
-        return self.left.contracted_row_gradient(X, Z, W) + self.right.contracted_row_gradient(
-            X, Z, W
-        )
+    def contract_rows(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
+        return self.left.contract_rows(X, Z, W) + self.right.contract_rows(X, Z, W)
 
     def __repr__(self) -> str:
         # A sum on the right keeps its parentheses, and with them its names left and right.

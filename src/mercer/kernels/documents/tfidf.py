@@ -149,7 +149,7 @@ class TfIdf(Kernel):
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check_all()
         if self.is_bound:
-            return self.with_parameters()
+            return self.replace()
         terms = self.vocabulary
         bags = views.over(self.validate(views.X)).images(self._map)
         if isinstance(bags, Bags):
@@ -165,7 +165,7 @@ class TfIdf(Kernel):
         idf[kept] = _idf(self.idf, total, containing[kept])
         if terms is not None:
             idf, terms = idf[kept], [terms[i] for i in kept]
-        return self.with_parameters(idf=idf, vocabulary=terms)
+        return self.replace(idf=idf, vocabulary=terms)
 
     def _kept(self, containing: np.ndarray, fewest: float) -> np.ndarray:
         """Return the positions of the terms that enough documents contain."""
@@ -269,7 +269,7 @@ class TfIdf(Kernel):
             )
             if value is not None and not isinstance(value, str)
         }
-        return super(TfIdf, self.with_parameters(**short)).__repr__()
+        return super(TfIdf, self.replace(**short)).__repr__()
 
 
 def mutual_information(counts: Any, y: Any) -> np.ndarray:

@@ -113,7 +113,7 @@ class Fisher(GenerativeKernel):
         scores = cls(model, metric).bind(X)
         features = scores.features(scores.validate(X))
         sigma = closest_opposite_distance(features, class_numbers(y, len(features)))
-        return scores.with_parameters(kernel=RBF.from_sigma(sigma))
+        return scores.replace(kernel=RBF.from_sigma(sigma))
 
     @property
     def is_bound(self) -> bool:
@@ -125,7 +125,7 @@ class Fisher(GenerativeKernel):
         if isinstance(self.metric, str):
             return super().__repr__()
         shape = "x".join(map(str, np.shape(self.metric)))
-        return super(Fisher, self.with_parameters(metric=Brief(f"<{shape} numbers>"))).__repr__()
+        return super(Fisher, self.replace(metric=Brief(f"<{shape} numbers>"))).__repr__()
 
     def _ready(self, views: Views, weight: np.ndarray | None) -> Self:
         ready = super()._ready(views, weight)
@@ -135,8 +135,8 @@ class Fisher(GenerativeKernel):
         scores = views.images(ready._score_map)
         share = np.full(len(scores), 1.0 / len(scores)) if weight is None else weight / weight.sum()
         if self.metric == "diagonal":
-            return ready.with_parameters(metric=share @ scores**2)
-        return ready.with_parameters(metric=scores.T @ (share[:, None] * scores))
+            return ready.replace(metric=share @ scores**2)
+        return ready.replace(metric=scores.T @ (share[:, None] * scores))
 
     def features(self, X: Any) -> np.ndarray:
         """Return the scores in the metric, one row per object; see `FeatureKernel.features`."""
@@ -147,12 +147,12 @@ class Fisher(GenerativeKernel):
         if isinstance(self.metric, str):
             return self._score_map
 
-        return Composed(self._score_map, _InMetric(self.with_parameters(kernel=None)))
+        return Composed(self._score_map, _InMetric(self.replace(kernel=None)))
 
     @property
     def _score_map(self) -> FeaturesOf:
         """The scores as a map, which does not depend on the metric."""
-        return FeaturesOf(self.with_parameters(metric="identity", kernel=None))
+        return FeaturesOf(self.replace(metric="identity", kernel=None))
 
     def _in_metric(self, scores: np.ndarray) -> np.ndarray:
         """Return scores as vectors whose dot product is that in the metric."""

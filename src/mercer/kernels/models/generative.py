@@ -46,9 +46,9 @@ class GenerativeKernel(FeatureKernel):
 
     def _ready(self, views: Views, weight: np.ndarray | None) -> Self:
         if is_fitted(self.model):
-            return self.with_parameters()
+            return self.replace()
         model = clone(self.model)
-        return self.with_parameters(
+        return self.replace(
             model=model.fit(views.X) if weight is None else model.fit(views.X, sample_weight=weight)
         )
 
@@ -65,7 +65,7 @@ class GenerativeKernel(FeatureKernel):
 
     def __repr__(self) -> str:
         one_line = Brief(" ".join(repr(self.model).split()))
-        return super(FeatureKernel, self.with_parameters(model=one_line)).__repr__()
+        return super(FeatureKernel, self.replace(model=one_line)).__repr__()
 
     def __sklearn_clone__(self) -> Self:
         # scikit-learn would return the model unfitted.

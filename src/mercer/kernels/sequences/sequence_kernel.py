@@ -107,11 +107,11 @@ class AlphabetKernel(SequenceKernel):
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check_all()
         if self.is_bound:
-            return self.with_parameters()
+            return self.replace()
         X = views.X
         if weight is not None:
             X = [x for x, w in zip(X, weight, strict=True) if w > 0]
-        return self.with_parameters(alphabet=alphabet_of(X) or [""])
+        return self.replace(alphabet=alphabet_of(X) or [""])
 
 
 def as_sequences(X: Any, owner: str) -> list:

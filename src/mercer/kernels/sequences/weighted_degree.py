@@ -117,6 +117,4 @@ class WeightedDegree(SequenceKernel):
         if self.weights is None:
             return {}
         single = np.eye(int(self.degree))
-        return {
-            "weights": np.stack([self.with_parameters(weights=w)._values(X, Z) for w in single])
-        }
+        return {"weights": np.stack([self.replace(weights=w)._values(X, Z) for w in single])}

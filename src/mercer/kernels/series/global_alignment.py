@@ -115,7 +115,7 @@ class GlobalAlignment(ScaledGradient):
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check_all()
         if self.is_bound:
-            return self.with_parameters()
+            return self.replace()
         X = as_series(views.X, type(self).__name__)
         w = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=np.float64)
         lengths = np.array([len(x) for x in X], dtype=np.float64)
@@ -123,11 +123,11 @@ class GlobalAlignment(ScaledGradient):
         share = np.repeat(w, [len(x) for x in X])
         total = share.sum()
         if total == 0:
-            return self.with_parameters(gamma=1.0)
+            return self.replace(gamma=1.0)
         mean = share @ points / total
         distance = 2.0 * float(share @ ((points - mean) ** 2).sum(axis=1)) / total
         sigma2 = distance * float(w @ lengths) / float(w.sum())
-        return self.with_parameters(gamma=1.0 / (2.0 * sigma2) if sigma2 > 0 else 1.0)
+        return self.replace(gamma=1.0 / (2.0 * sigma2) if sigma2 > 0 else 1.0)
 
     def validate(self, X: Any, against: Any = None) -> list[np.ndarray]:
         return as_series(X, type(self).__name__)

@@ -107,7 +107,7 @@ class ANOVA(VectorKernel):
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check_all()
         base = None if self.base is None else self.base._bound(views, weight, names)
-        return self.with_parameters(base=base)
+        return self.replace(base=base)
 
     _is_restricted = True
 

@@ -132,14 +132,14 @@ class ColumnWidths(DrawsFrequencies, VectorKernel):
         if widths is None:
             return super()._bound(views, weight, names)
         self._check_all()
-        return self.with_parameters(**{self._width_name: widths.tolist()})
+        return self.replace(**{self._width_name: widths.tolist()})
 
     def sample_spectrum(self, n: int, d: int, rng: np.random.Generator) -> np.ndarray:
         """Draw frequencies w with k(x, z) = E cos(w . (x - z)); see the base class."""
         widths = self._widths
         if widths is None:
             return super().sample_spectrum(n, d, rng)
-        unit = self.with_parameters(**{self._width_name: 1.0})
+        unit = self.replace(**{self._width_name: 1.0})
         return unit._frequencies(n, d, rng) * self._column_factors(widths)
 
     def _column_factors(self, widths: Array) -> Array:
@@ -200,7 +200,7 @@ class ColumnWidths(DrawsFrequencies, VectorKernel):
         found = {name: np.broadcast_to(slope[0], (n,)) for name, slope in others}
         return found | {self._width_name: of_width}
 
-    def contracted_row_gradient(self, X: Any, Z: Any, W: Array) -> Array:
+    def contract_rows(self, X: Any, Z: Any, W: Array) -> Array:
         widths, p = self._widths, self._width_power
         weights = self._common_width**p if widths is None else widths**p
         H = W * self._slope(self._squares(X, Z))
@@ -209,15 +209,13 @@ class ColumnWidths(DrawsFrequencies, VectorKernel):
         differences = H.sum(axis=1)[:, None] * (A - middle) - product(H, B - middle)
         return 2.0 * weights * differences
 
-    def contracted_gradient(
-        self, X: Any, Z: Any, W: Array, wanted: Wanted = None
-    ) -> dict[str, Any]:
+    def contract(self, X: Any, Z: Any, W: Array, wanted: Wanted = None) -> dict[str, Any]:
         widths = self._widths
         if wanted is None:
             wanted = frozenset(self.parameter_names)
         plain = sp.issparse(X) if widths is not None else self._common_width == 0
         if not wanted or plain:
-            return super().contracted_gradient(X, Z, W, wanted)
+            return super().contract(X, Z, W, wanted)
         found: dict[str, Any] = {}
         H = self._weighted_slope(X, Z, W) if wanted == {self._width_name} else None
         if H is None:

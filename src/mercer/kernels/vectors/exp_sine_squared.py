@@ -127,9 +127,7 @@ class ExpSineSquared(DrawsFrequencies, VectorKernel):
     def diagonal_gradient(self, X: Any) -> dict[str, np.ndarray]:
         return {name: np.zeros(count(X)) for name in self.parameter_names}  # k(x, x) = 1
 
-    def contracted_gradient(
-        self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None
-    ) -> dict[str, Any]:
+    def contract(self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None) -> dict[str, Any]:
         if wanted is None:
             wanted = frozenset(self.parameter_names)
         if not wanted:
@@ -158,7 +156,7 @@ class ExpSineSquared(DrawsFrequencies, VectorKernel):
             found["period"] = total * (2 * pi / (width * period) ** 2)
         return found
 
-    def contracted_row_gradient(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
+    def contract_rows(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
         d, H, U = X.shape[1], W * self._values(X, Z), self._circles(X)
         HV = product(H, self._circles(Z))
         turned = U[:, d:] * HV[:, :d] - U[:, :d] * HV[:, d:]

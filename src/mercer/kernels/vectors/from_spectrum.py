@@ -107,7 +107,7 @@ class FromSpectrum(DrawsFrequencies, RadialKernel):
                 f"alone is {sides.max():g}; beyond it the kernel is cut off and not positive "
                 "definite. Use a larger reach, or None."
             )
-        bound = self.with_parameters(dimension=dimension, reach=reach or 1.0)
+        bound = self.replace(dimension=dimension, reach=reach or 1.0)
         bound._table()  # refuses a density that is not integrable or not positive
         return bound
 

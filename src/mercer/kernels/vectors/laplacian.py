@@ -74,17 +74,15 @@ class Laplacian(ColumnWidths, GammaKernel):
             return {"gamma": -l1_distances(X, Z) * values}
         return {"gamma": np.stack([-values * _differences(X, Z, j) for j in range(len(widths))])}
 
-    def contracted_gradient(
-        self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None
-    ) -> dict[str, Any]:
+    def contract(self, X: Any, Z: Any, W: np.ndarray, wanted: Wanted = None) -> dict[str, Any]:
         widths = self._widths
         if widths is None:
-            return VectorKernel.contracted_gradient(self, X, Z, W, wanted)
+            return VectorKernel.contract(self, X, Z, W, wanted)
         H = -W * self._values(X, Z)
         sums = [np.einsum("ij,ij->", H, _differences(X, Z, j)) for j in range(len(widths))]
         return {"gamma": np.array(sums)}
 
-    def contracted_row_gradient(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
+    def contract_rows(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
         widths = self._widths
         H = -W * self._values(X, Z)
         sums = [

@@ -40,7 +40,7 @@ class Linear(VectorKernel):
     def compile(self, builder: Builder) -> None:
         builder.leaf("dot")
 
-    def contracted_row_gradient(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
+    def contract_rows(self, X: Any, Z: Any, W: np.ndarray) -> np.ndarray:
         return product(W, np.asarray(Z, dtype=np.float64))
 
     def series_coefficient(self, degree: int) -> float:

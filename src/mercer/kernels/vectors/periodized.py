@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from mercer.gram.displacement import slope_along
-from mercer.gram.jets import Jets
+from mercer.gram.jets import mixed_derivatives
 from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.numerics.hankel import radial_fourier
@@ -94,7 +94,7 @@ class Periodized(DrawsFrequencies, VectorKernel):
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check_all()
         kernel = self.kernel._bound(views, weight, names)
-        bound = self.with_parameters(kernel=kernel, dimension=self.dimension or views.X.shape[1])
+        bound = self.replace(kernel=kernel, dimension=self.dimension or views.X.shape[1])
         bound.shifts()  # refuses a kernel that does not fall off
         return bound
 
@@ -273,6 +273,7 @@ def _transform(kernel: Kernel, omega: np.ndarray) -> np.ndarray:
 
 def _slope(kernel: Periodized) -> float:
     """Return the derivative by sin^2(pi (x - z) / T) at 0, from the metric of the kernel."""
-    jets = Jets(np.zeros((1, 1)), np.ones((1, 1, 1)))
-    jets.python(kernel)
-    return -0.5 * float(jets.result()[0, 0, 0]) * (float(kernel.period) / pi) ** 2
+    builder = Builder()
+    builder.python(kernel)
+    found = mixed_derivatives(builder.program, np.zeros((1, 1)), np.ones((1, 1, 1)))
+    return -0.5 * float(found[0, 0, 0]) * (float(kernel.period) / pi) ** 2

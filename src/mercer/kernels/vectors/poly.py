@@ -126,7 +126,7 @@ class Polynomial(GammaKernel):
     def _normalized_base(self) -> Kernel:
         from ..algebra.normalized import Normalized  # which is made of kernels on vectors too
 
-        return Normalized(self.with_parameters(degree=1))
+        return Normalized(self.replace(degree=1))
 
     def feature_map(self, X: Any, ordered: bool = False) -> np.ndarray:
         """Return the monomials whose dot product is the kernel, by rising degree.

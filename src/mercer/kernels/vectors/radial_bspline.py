@@ -90,7 +90,7 @@ class RadialBSpline(DrawsFrequencies, RadialKernel, CompactKernel):
 
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check_all()
-        return self.with_parameters(dimension=self.dimension or views.X.shape[1])
+        return self.replace(dimension=self.dimension or views.X.shape[1])
 
     _is_restricted = True
     _from_data = ("dimension",)

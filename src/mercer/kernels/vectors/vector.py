@@ -80,7 +80,7 @@ class GammaKernel(VectorKernel):
 
     def _bound(self, views: Views, weight: np.ndarray | None, names: Any) -> Self:
         self._check_all()
-        return self.with_parameters(gamma=width.resolve_gamma(self.gamma, views.X, weight))
+        return self.replace(gamma=width.resolve_gamma(self.gamma, views.X, weight))
 
     def _width(self) -> float:
         """Return `gamma` as a number, which it is once the kernel is bound."""

@@ -164,7 +164,7 @@ class Values:
 
     def pair_sums(self, X: Any, Z: Any, W: Array, wanted: frozenset[str]) -> dict[str, Any]:
         """Return sum_ij W_ij dk(x_i, z_j) / dtheta by the names of parameters, without noise."""
-        sums = self.latent.contracted_gradient(X, Z, W, wanted - self._levels)
+        sums = self.latent.contract(X, Z, W, wanted - self._levels)
         return sums | dict.fromkeys(self._levels & wanted, 0.0)
 
     def diagonal_sums(self, X: Any, latent: Array, noise: Array) -> dict[str, Any]:
@@ -267,7 +267,7 @@ class MercerCovariance(Values):
 
     def contract_rows(self, X: Array, Z: Array, W: Array) -> Array:
         """Return sum_j W_ij dk(x_i, z_j) / dx_i."""
-        return self.latent.contracted_row_gradient(X, Z, W)
+        return self.latent.contract_rows(X, Z, W)
 
     def _by_logarithm(self, sums: dict[str, Any], of_noise: float) -> Array:
         """Return derivatives by the names of parameters as those by theta."""
@@ -406,7 +406,7 @@ class SklearnCovariance:
 
     def contract_rows(self, X: Array, Z: Array, W: Array) -> Array:
         """Return sum_j W_ij dk(x_i, z_j) / dx_i."""
-        return self.require_counterpart().latent.contracted_row_gradient(X, Z, W)
+        return self.require_counterpart().latent.contract_rows(X, Z, W)
 
     def _by_logarithm(self, sums: dict[str, Any]) -> Array:
         """Return derivatives by the parameters of the counterpart as those by theta."""
