@@ -9,8 +9,8 @@ from ._components import scree
 from ._dual import dual_coefficients
 from ._gram import eigenvalues, gram
 from ._mapping import feature_map
-from ._paths import coefficient_path
-from ._processes import coverage, penalty_path, posterior, relevances
+from ._paths import coefficient_path, penalty_path
+from ._processes import coverage, posterior, relevances
 from ._regression import tube
 from ._spectra import eigenfunctions, filters
 

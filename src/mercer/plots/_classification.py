@@ -18,6 +18,7 @@ from ._style import (
     binary,
     colour_of,
     column_names,
+    counted,
     dense_2d,
     fitted,
     in_frames,
@@ -152,12 +153,8 @@ def margin(model: Any, X: Any, y: Any, *, ax: Axes | None = None, resolution: in
         _segments(ax, support, signed_values(model, model_at(support)), weights)
     scatter(ax, points, np.asarray(y), getattr(model, "classes_", np.array([-1, 1])))
     ring(ax, support)
-    n_support = len(last_step(model).support_)
-    count = f"{n_support} support vector{'s' if n_support != 1 else ''}"
-    if weights is None:
-        ax.set_title(count)
-    else:
-        ax.set_title(f"margin {1 / np.linalg.norm(weights):.4g}, {count}")
+    size = "" if weights is None else f"margin {1 / np.linalg.norm(weights):.4g}, "
+    ax.set_title(size + counted(len(last_step(model).support_), "support vector"))
     finish(ax, grid, column_names(X, model), lines)
     width, height = np.ptp(grid.points, axis=0)
     if max(width, height) <= _MOST_ELONGATED * min(width, height):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._style import BLUE, FAINT, INK, VERMILION, new_axes, tidy
+from ._style import BLUE, FAINT, INK, VERMILION, finished, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,11 +56,8 @@ def scree(model: Any, *, ax: Axes | None = None) -> Axes:
     wanted = model.n_components
     if wanted is not None and 0.0 < float(wanted) < 1.0:
         ax.axhline(float(wanted), color=FAINT, ls="--", label=f"wanted: {float(wanted):g}")
-    ax.set_xlabel("component")
-    ax.set_ylabel("share of the variance")
     ax.set_ylim(0.0, 1.05 * max(1.0, float(np.cumsum(shares).max(initial=0.0))))
-    ax.set_title(f"{len(shares)} components, {100.0 * shares.sum():.0f} % of the variance")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.legend(frameon=False, loc="center right")
-    tidy(ax)
-    return ax
+    title = f"{len(shares)} components, {100.0 * shares.sum():.0f} % of the variance"
+    legend = {"loc": "center right"}
+    return finished(ax, "component", "share of the variance", title=title, legend=legend)

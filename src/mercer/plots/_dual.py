@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._style import BLUE, FAINT, VERMILION, fitted, last_step, new_axes, with_legend
+from ._style import BESIDE, BLUE, FAINT, VERMILION, counted, finished, fitted, last_step, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,8 +39,7 @@ def dual_coefficients(model: Any, *, ax: Axes | None = None) -> Axes:
     >>> dual_coefficients(SVC(kernel="linear", C=10, tol=1e-6).fit(X, y)).get_title()
     '3 support vectors among 4 points'
     """
-    model = fitted(model)
-    model = last_step(model)
+    model = last_step(fitted(model))
     ax = new_axes(ax, figsize=(7.0, 3.2))
     heights = np.atleast_2d(model.alpha_).sum(axis=0)
     n = len(heights)
@@ -62,11 +61,9 @@ def dual_coefficients(model: Any, *, ax: Axes | None = None) -> Axes:
                 zorder=2,
             )
     ax.set_xlim(-0.5 - width / 2, n - 0.5 + width / 2)
-    ax.set_xlabel("training point")
-    ax.set_ylabel(r"$\alpha_i$", rotation=0, labelpad=12)
-    count = int(support.sum())
-    ax.set_title(f"{count} support vector{'s' * (count != 1)} among {n} points")
-    return with_legend(ax)
+    title = f"{counted(int(support.sum()), 'support vector')} among {n} points"
+    x, y = "training point", r"$\alpha_i$"
+    return finished(ax, x, y, title=title, upright=True, legend=BESIDE)
 
 
 def _per_problem(rows: Any) -> list[Any]:

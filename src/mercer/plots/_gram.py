@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._style import BLUE, FAINT, INK, VERMILION, colour_of, new_axes, with_legend
+from ._style import BESIDE, BLUE, FAINT, INK, VERMILION, colour_of, finished, label_name, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -139,9 +139,7 @@ def eigenvalues(
         )
     level = ax.axhline(report.tolerance, color=FAINT, linewidth=0.9, linestyle="dotted", zorder=0)
     level.set_label("rounding" if colour == colour_of(0) else None)
-    ax.set_xlabel("rank")
-    ax.set_ylabel("eigenvalue")
-    return with_legend(ax)
+    return finished(ax, "rank", "eigenvalue", legend=BESIDE)
 
 
 def _shades(matrix: NDArray[np.float64]) -> dict[str, Any]:
@@ -179,7 +177,7 @@ def _class_edges(ax: Axes, labels: NDArray[Any]) -> None:
             ax.axhline(end - 0.5, color=colour, linewidth=width)
             ax.axvline(end - 0.5, color=colour, linewidth=width)
     if len(classes) <= NAMED:
-        names = [f"{c:g}" if isinstance(c, float) else str(c) for c in classes]
+        names = [label_name(c) for c in classes]
         ax.set_xticks(ends - sizes / 2 - 0.5, names)
         ax.set_yticks(ends - sizes / 2 - 0.5, names)
     else:

@@ -1,4 +1,4 @@
-"""Pictures of regularisation paths."""
+"""Regularisation paths: the coefficients, and the criterion that chooses a penalty."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._style import BLUE, FAINT, VERMILION, new_axes, tidy
+from ._style import BLUE, FAINT, VERMILION, finished, fitted, last_step, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,8 +68,41 @@ def coefficient_path(path: Any, *, ax: Axes | None = None, most: int = 300) -> A
         ax.plot(values, line, color=BLUE if line.sum() > 0 else VERMILION, lw=0.8, alpha=0.8)
     ax.plot(breaks, np.full(len(breaks), coef.min()), "|", color=FAINT, ms=6)
     ax.axhline(0.0, color=FAINT, lw=0.8, zorder=0)
-    ax.set_xlabel(path.parameter)
-    ax.set_ylabel("signed coefficient / C" if over_cost else "signed coefficient")
-    ax.set_title(f"{len(path.breakpoints)} breakpoints")
-    tidy(ax)
-    return ax
+    y = "signed coefficient / C" if over_cost else "signed coefficient"
+    return finished(ax, path.parameter, y, title=f"{len(path.breakpoints)} breakpoints")
+
+
+def penalty_path(model: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw the criterion of a KernelRidgeCV over its alphas, with the one chosen.
+
+    Parameters
+    ----------
+    model : KernelRidgeCV, or pipeline that ends in one
+        A fitted model.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer import KernelRidgeCV
+    >>> from mercer.plots import penalty_path
+    >>> X = np.linspace(0, 3, 30)[:, None]
+    >>> axes = penalty_path(KernelRidgeCV(kernel="rbf").fit(X, np.sin(X[:, 0])))
+    """
+    model = last_step(fitted(model))
+    ax = new_axes(ax)
+    alpha, score = model.cv_results_["alpha"], np.asarray(model.cv_results_["score"])
+    order = np.argsort(alpha)
+    curves = (-score if score.ndim == 2 else -score[:, None])[order]
+    ax.loglog(alpha[order], curves, color=BLUE, marker="o", ms=3)
+    for t, chosen in enumerate(np.atleast_1d(model.alpha_)):
+        at = int(np.argmin(np.abs(alpha[order] - chosen)))
+        ax.plot(chosen, curves[at, min(t, curves.shape[1] - 1)], "o", color=VERMILION, ms=8)
+        ax.axvline(chosen, color=FAINT, lw=0.8, zorder=0)
+    names = {"loo": "mean squared leave-one-out error", "gcv": "generalised cross-validation"}
+    return finished(ax, "alpha", names[model.criterion])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mercer.objects.arrays import Array
 from mercer.objects.rows import dense
 
-from ._style import BLUE, INK, VERMILION, colour_of, last_step
+from ._style import BESIDE, BLUE, INK, VERMILION, colour_of, label_name, last_step
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -95,14 +95,9 @@ def scatter(
             color=colour_of(k),
             edgecolor="white",
             linewidth=0.6,
-            label=(names or {}).get(label, _name(label)),
+            label=(names or {}).get(label, label_name(label)),
             zorder=4,
         )
-
-
-def _name(label: Any) -> str:
-    """Label of a class as one would write it: 1 rather than 1.0."""
-    return f"{label:g}" if isinstance(label, float) else str(label)
 
 
 def ring(ax: Axes, support: Array) -> None:
@@ -149,10 +144,5 @@ def finish(
     ax.set_xlabel(names[0])
     short = len(names[1].strip("$")) <= 3
     ax.set_ylabel(names[1], rotation=0 if short else 90, labelpad=8 if short else 4)
-    ax.legend(
-        handles=[*ax.get_legend_handles_labels()[0], *lines],
-        frameon=False,
-        fontsize="small",
-        loc="upper left",
-        bbox_to_anchor=(1.0, 1.0),
-    )
+    handles = [*ax.get_legend_handles_labels()[0], *lines]
+    ax.legend(handles=handles, frameon=False, **BESIDE)

@@ -1,4 +1,4 @@
-"""Pictures of Gaussian processes and of the choice of a penalty."""
+"""Pictures of Gaussian processes: the posterior, its coverage, the relevance of columns."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtr
 from scipy.stats import binom
 
-from ._style import BLUE, FAINT, INK, SKY, VERMILION, dense_2d, fitted, last_step, new_axes, tidy
+from ._style import BLUE, FAINT, INK, SKY, dense_2d, finished, fitted, last_step, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,50 +82,7 @@ def posterior(
     ax.plot(grid, mean, color=BLUE, lw=2.0, label="posterior mean")
     y = model._y_train_std * model.y_train_ + model._y_train_mean
     ax.plot(x, y, "o", color=INK, ms=3.5, label="data")
-    ax.set_xlabel(name)
-    ax.set_ylabel("y")
-    tidy(ax)
-    return ax
-
-
-def penalty_path(model: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw the criterion of a KernelRidgeCV over its alphas, with the one chosen.
-
-    Parameters
-    ----------
-    model : KernelRidgeCV, or pipeline that ends in one
-        A fitted model.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mercer import KernelRidgeCV
-    >>> from mercer.plots import penalty_path
-    >>> X = np.linspace(0, 3, 30)[:, None]
-    >>> axes = penalty_path(KernelRidgeCV(kernel="rbf").fit(X, np.sin(X[:, 0])))
-    """
-    model = fitted(model)
-    model = last_step(model)
-    ax = new_axes(ax)
-    alpha, score = model.cv_results_["alpha"], np.asarray(model.cv_results_["score"])
-    order = np.argsort(alpha)
-    curves = (-score if score.ndim == 2 else -score[:, None])[order]
-    ax.loglog(alpha[order], curves, color=BLUE, marker="o", ms=3)
-    for t, chosen in enumerate(np.atleast_1d(model.alpha_)):
-        at = int(np.argmin(np.abs(alpha[order] - chosen)))
-        ax.plot(chosen, curves[at, min(t, curves.shape[1] - 1)], "o", color=VERMILION, ms=8)
-        ax.axvline(chosen, color=FAINT, lw=0.8, zorder=0)
-    ax.set_xlabel("alpha")
-    names = {"loo": "mean squared leave-one-out error", "gcv": "generalised cross-validation"}
-    ax.set_ylabel(names[model.criterion])
-    tidy(ax)
-    return ax
+    return finished(ax, name, "y")
 
 
 def coverage(model: Any, X: Any, y: Any, *, n_levels: int = 39, ax: Axes | None = None) -> Axes:
@@ -181,11 +138,7 @@ def coverage(model: Any, X: Any, y: Any, *, n_levels: int = 39, ax: Axes | None 
     ax.fill_between(levels, low, high, color=SKY, alpha=0.3, lw=0, label="95% if calibrated")
     ax.plot([0, 1], [0, 1], color=FAINT, lw=0.8)
     ax.plot(levels, shares, color=BLUE, lw=2.0, label="targets inside")
-    ax.set_xlabel("probability of the interval")
-    ax.set_ylabel("share of targets inside")
-    ax.legend(frameon=False)
-    tidy(ax)
-    return ax
+    return finished(ax, "probability of the interval", "share of targets inside", legend={})
 
 
 def relevances(model: Any, *, names: Any = None, ax: Axes | None = None) -> Axes:
@@ -227,10 +180,7 @@ def relevances(model: Any, *, names: Any = None, ax: Axes | None = None) -> Axes
     ax = new_axes(ax)
     ax.barh(names, 1.0 / scales, color=BLUE)
     ax.invert_yaxis()
-    ax.set_xlabel("1 / length scale")
-    ax.set_ylabel("column")
-    tidy(ax)
-    return ax
+    return finished(ax, "1 / length scale", "column")
 
 
 def _length_scales(kernel: Any) -> np.ndarray | None:

@@ -8,15 +8,16 @@ import numpy as np
 
 from ._plane import ring
 from ._style import (
+    BESIDE,
     BLUE,
     FAINT,
     VERMILION,
     dense_2d,
+    finished,
     fitted,
     in_frames,
     last_step,
     new_axes,
-    with_legend,
 )
 
 if TYPE_CHECKING:
@@ -73,26 +74,10 @@ def tube(model: Any, X: Any, y: Any, *, ax: Axes | None = None, resolution: int 
 
     support = np.zeros(len(targets), dtype=bool)
     support[np.asarray(machine.support_)] = True
-    ax.scatter(
-        points[~support, 0],
-        targets[~support],
-        s=16,
-        color=FAINT,
-        linewidth=0,
-        label=f"inside ({int((~support).sum())})",
-        zorder=3,
-    )
-    ax.scatter(
-        points[support, 0],
-        targets[support],
-        s=16,
-        color=VERMILION,
-        linewidth=0,
-        label=f"on the edge or outside ({int(support.sum())})",
-        zorder=4,
-    )
+    kinds = ((~support, FAINT, "inside"), (support, VERMILION, "on the edge or outside"))
+    for zorder, (chosen, colour, name) in enumerate(kinds, start=3):
+        x, label = points[chosen, 0], f"{name} ({int(chosen.sum())})"
+        ax.scatter(x, targets[chosen], s=16, color=colour, linewidth=0, label=label, zorder=zorder)
     ring(ax, np.column_stack([points[support, 0], targets[support]]))
-    ax.set_title(rf"$\varepsilon$ = {epsilon:.4g}")
-    ax.set_xlabel("$x$")
-    ax.set_ylabel("$y$", rotation=0, labelpad=8)
-    return with_legend(ax)
+    title = rf"$\varepsilon$ = {epsilon:.4g}"
+    return finished(ax, "$x$", "$y$", title=title, upright=True, legend=BESIDE)

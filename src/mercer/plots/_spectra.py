@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._style import FAINT, as_numbers, colour_of, new_axes, with_legend
+from ._style import BESIDE, FAINT, as_numbers, colour_of, finished, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,9 +78,8 @@ def filters(
             )
     ax.set_xlim(float(w.min()), float(w.max()))
     ax.set_ylim(bottom=FLOOR)
-    ax.set_xlabel(r"frequency $\omega$" if dimension == 1 else r"frequency $\|\omega\|$")
-    ax.set_ylabel(r"$F[k](\omega) \;/\; F[k](0)$")
-    return with_legend(ax)
+    x = r"frequency $\omega$" if dimension == 1 else r"frequency $\|\omega\|$"
+    return finished(ax, x, r"$F[k](\omega) \;/\; F[k](0)$", legend=BESIDE)
 
 
 def _stems(ax: Axes, kernel: Any, name: str, colour: str, w: np.ndarray) -> bool:
@@ -144,6 +143,4 @@ def eigenfunctions(
         label = rf"$\lambda_{{{j + 1}}}$ = {eigenvalue:.3g}"
         ax.plot(x, values[:, j], color=colour_of(j), label=label)
     ax.set_xlim(x[0], x[-1])
-    ax.set_xlabel("$x$")
-    ax.set_ylabel(r"$\phi_j(x)$", rotation=0, labelpad=14)
-    return with_legend(ax)
+    return finished(ax, "$x$", r"$\phi_j(x)$", upright=True, legend=BESIDE)

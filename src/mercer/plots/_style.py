@@ -23,6 +23,8 @@ BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, YELLOW = (
 )
 CLASSES = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, YELLOW)
 INK = "#222222"
+# A legend beside the axes.
+BESIDE = {"fontsize": "small", "loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
 FAINT = "#9A9A9A"
 
 
@@ -37,15 +39,27 @@ def new_axes(ax: Axes | None, *, figsize: tuple[float, float] = (6.0, 4.6)) -> A
     return plt.subplots(figsize=figsize, layout="constrained")[1]
 
 
-def tidy(ax: Axes) -> None:
-    """Frame only where there is a scale to read."""
+def finished(
+    ax: Axes,
+    x: str,
+    y: str,
+    *,
+    title: str | None = None,
+    upright: bool = False,
+    legend: dict[str, Any] | None = None,
+) -> Axes:
+    """Return axes with names, a title and a legend, framed only where there is a scale to read.
+
+    `upright`: whether the name of the vertical axis is a symbol, which is not turned. `legend`: its
+    settings, such as `BESIDE`; None: there is none.
+    """
+    ax.set_xlabel(x)
+    ax.set_ylabel(y, **({"rotation": 0, "labelpad": 10} if upright else {}))
+    if title is not None:
+        ax.set_title(title)
+    if legend is not None:
+        ax.legend(frameon=False, **legend)
     ax.spines[["top", "right"]].set_visible(False)
-
-
-def with_legend(ax: Axes) -> Axes:
-    """Return finished axes: a legend beside them, and no frame without a scale."""
-    ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    tidy(ax)
     return ax
 
 
@@ -84,6 +98,16 @@ def column_names(X: Any, model: Any) -> tuple[str, str]:
     if names is None or len(names) != 2:
         return "$x_1$", "$x_2$"
     return str(names[0]), str(names[1])
+
+
+def label_name(label: Any) -> str:
+    """Return the name of a class as one would write it: 1 rather than 1.0."""
+    return f"{label:g}" if isinstance(label, float) else str(label)
+
+
+def counted(n: int, noun: str) -> str:
+    """Return a number of things in words."""
+    return f"{n} {noun}{'s' * (n != 1)}"
 
 
 def last_step(model: Any) -> Any:
