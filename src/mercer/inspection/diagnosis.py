@@ -15,6 +15,7 @@ import numpy as np
 
 from .alignments import centred_rows, cosine
 from .matrix_source import KernelValues
+from .readable import Report
 from .targets import is_classification
 
 # A matrix is called near-diagonal when the diagonal holds this share of the sum of squares, and
@@ -28,7 +29,7 @@ ALIGNED = 0.2
 
 
 @dataclass(frozen=True)
-class Diagnosis:
+class Diagnosis(Report):
     """Structure of a kernel matrix on some data.
 
     Attributes
@@ -72,11 +73,7 @@ class Diagnosis:
     centred_alignment: float | None
     advice: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name."""
-        return dict(self.__dict__)
-
-    def __str__(self) -> str:
+    def _rows(self) -> list[tuple[str, str]]:
         rows = [
             ("finding", f"{self.kind} ({self.n:,} objects)"),
             ("off the diagonal", f"{self.off_diagonal_ratio:.4g} of the diagonal on average"),
@@ -89,8 +86,7 @@ class Diagnosis:
             centred = "none" if self.centred_alignment is None else f"{self.centred_alignment:.4g}"
             rows.append(("alignment", f"{self.alignment:.4g}, centred {centred}"))
         rows.append(("advice", self.advice))
-        width = max(len(name) for name, _ in rows)
-        return "\n".join(f"{name:<{width}}  {text}" for name, text in rows)
+        return rows
 
 
 def diagnose(kernel: Any, X: Any = None, y: Any = None) -> Diagnosis:

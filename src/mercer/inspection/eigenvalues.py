@@ -19,12 +19,13 @@ from mercer.objects.parameters import integer
 from .definiteness_check import DENSE
 from .entry_errors import EntryErrors
 from .matrix_source import KernelValues
+from .readable import Report
 
 LEADING = 50  # eigenvalues that are computed for many objects
 
 
 @dataclass(frozen=True, eq=False)
-class EigenvalueReport:
+class EigenvalueReport(Report):
     """The spectrum of a kernel matrix.
 
     Attributes
@@ -93,11 +94,7 @@ class EigenvalueReport:
         reached = np.cumsum(self.eigenvalues) >= share * self.trace - self.tolerance
         return int(np.argmax(reached)) + 1 if reached.any() else None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, as plain Python objects."""
-        return self.__dict__ | {"eigenvalues": self.eigenvalues.tolist()}
-
-    def __str__(self) -> str:
+    def _rows(self) -> list[tuple[str, str]]:
         values = self.eigenvalues
         shown = ", ".join(f"{v:.4g}" for v in values[:5]) + ", ..." * (len(values) > 5)
         shares = [
@@ -117,8 +114,7 @@ class EigenvalueReport:
                 ("negative", f"{self.n_negative:,}"),
                 ("condition", f"{self.condition:.3g}"),
             ]
-        width = max(len(name) for name, _ in rows)
-        return "\n".join(f"{name:<{width}}  {text}" for name, text in rows)
+        return rows
 
 
 def eigenvalue_report(

@@ -19,6 +19,7 @@ from mercer.objects.parameters import integer
 from mercer.objects.validation import count
 
 from .counterexample_search import Bar, Search
+from .readable import Readable
 from .samplers import as_sampler
 from .verdict import Verdict
 from .witness import Witness
@@ -53,7 +54,7 @@ class Trial(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Falsification:
+class Falsification(Readable):
     """Result of a search for a counterexample.
 
     Attributes
@@ -88,14 +89,6 @@ class Falsification:
     def witness(self) -> Witness | None:
         """The vector c with c'Kc < 0, or None."""
         return None if self.verdict is None else self.verdict.witness
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, as plain Python objects where the objects allow it."""
-        points, verdict = self.points, self.verdict
-        return self.__dict__ | {
-            "points": points.tolist() if isinstance(points, np.ndarray) else points,
-            "verdict": None if verdict is None else verdict.to_dict(),
-        }
 
     def __str__(self) -> str:
         if self.witness is None:

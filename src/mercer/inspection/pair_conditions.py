@@ -6,18 +6,18 @@ section 3.3). Their failure names two objects to look at.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import sqrt
-from typing import Any
 
 import numpy as np
 
 from .entry_errors import EntryErrors
 from .matrix_source import KernelValues
+from .readable import Readable
 
 
 @dataclass(frozen=True)
-class Asymmetry:
+class Asymmetry(Readable):
     """Two objects whose values depend on their order.
 
     Attributes
@@ -40,13 +40,9 @@ class Asymmetry:
     value: float
     mirrored: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
-class NegativeMinor:
+class NegativeMinor(Readable):
     """Two objects whose 2x2 matrix is no Gram matrix.
 
     Attributes
@@ -74,10 +70,6 @@ class NegativeMinor:
     value: float
     limit: float
     minor: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name."""
-        return asdict(self)
 
 
 @dataclass

@@ -8,11 +8,12 @@ from typing import Any
 from mercer.kernels import Definiteness
 
 from .pair_conditions import Asymmetry, NegativeMinor
+from .readable import Report
 from .witness import Witness
 
 
 @dataclass(frozen=True, eq=False)
-class Verdict:
+class Verdict(Report):
     """Definiteness of a kernel matrix on given objects.
 
     A verdict of failure is about the kernel: one matrix with a witness disproves it. A verdict
@@ -112,18 +113,9 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, and the order, as plain Python objects."""
-        parts = ("asymmetry", "worst_pair", "witness", "conditional_witness")
-        result: dict[str, Any] = {}
-        for name in self.__dataclass_fields__:
-            value = getattr(self, name)
-            if name in parts and value is not None:
-                value = value.to_dict()
-            elif isinstance(value, Definiteness):
-                value = str(value)
-            result[name] = value
-        return result | {"conditional_order": self.conditional_order}
+        return super().to_dict() | {"conditional_order": self.conditional_order}
 
-    def __str__(self) -> str:
+    def _rows(self) -> list[tuple[str, str]]:
         rows = [
             ("definiteness", self._definiteness_in_words()),
             ("symmetric", self._symmetry_in_words()),
@@ -147,8 +139,7 @@ class Verdict:
         if self.claim is not None:
             disproved = ", which this matrix disproves" if self.contradicts_claim else ""
             rows.append(("the kernel says", f"{self.claim}{disproved}"))
-        width = max(len(name) for name, _ in rows)
-        return "\n".join(f"{name:<{width}}  {text}" for name, text in rows)
+        return rows
 
     def _definiteness_in_words(self) -> str:
         if self.definiteness is Definiteness.UNKNOWN:

@@ -15,15 +15,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
+
+from .readable import Readable
 
 EXACT = 128  # up to this many objects the sum is evaluated exactly, in a few milliseconds
 
 
 @dataclass(frozen=True, eq=False)
-class Witness:
+class Witness(Readable):
     """A vector c with c'Kc < 0.
 
     Attributes
@@ -62,10 +63,6 @@ class Witness:
     def support(self) -> np.ndarray:
         """Positions of the entries that are not zero."""
         return np.flatnonzero(self.vector)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, as plain Python objects."""
-        return self.__dict__ | {"vector": self.vector.tolist()}
 
 
 def prove(
