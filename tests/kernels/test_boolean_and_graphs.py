@@ -68,7 +68,11 @@ def test_a_machine_learns_a_normal_form():
         (lambda: Boolean()([[0, 2]]), ValueError, "rows of 0 and 1"),
         (lambda: Boolean()(sp.csr_array([[0.5]])), ValueError, "rows of 0 and 1"),
         (lambda: Boolean()(["01"]), ValueError, "defined on real vectors"),
-        (lambda: Boolean()([[0, 1]], [[1]]), ValueError, "2 variables, but is compared with"),
+        (
+            lambda: Boolean()([[0, 1]], [[1]]),
+            ValueError,
+            "2 features, but Boolean compares it with",
+        ),
         (lambda: Boolean()(np.ones((1, 2000))), ValueError, "larger than a float can hold"),
         (lambda: Boolean("yes"), TypeError, "monotone must be True or False"),
     ],

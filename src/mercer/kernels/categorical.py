@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from mercer.gram.program import Builder
 from mercer.objects.tables import as_table, columns_of, is_frame
-from mercer.objects.validation import Objects, is_missing
+from mercer.objects.validation import Objects, is_missing, require_same_columns
 from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from .base import Kernel
@@ -59,11 +59,7 @@ class Categorical(Kernel):
         if sp.issparse(X):
             raise TypeError(f"{owner} needs a dense table of categories; got a sparse matrix.")
         table = as_table(_one_column(X), owner)
-        if against is not None and table.shape[1] != against.shape[1]:
-            raise ValueError(
-                f"X has {table.shape[1]} columns of categories, but is compared with rows of "
-                f"{against.shape[1]}; both sets must have the same columns."
-            )
+        require_same_columns(table, against, owner)
         return table
 
     def compile(self, builder: Builder) -> None:

@@ -129,12 +129,16 @@ def _white(k: Any) -> Converted:
     return Converted(White(float(k.noise_level)), {"noise_level": ("level", 1.0)})
 
 
-def _sum(k: Any, n: int | None) -> Converted | None:
+def _of_both(k: Any, n: int | None, made: type[Sum | Product]) -> Converted | None:
     left, right = converted(k.k1, n), converted(k.k2, n)
     if left is None or right is None:
         return None
     names = left.inside("k1", "left") | right.inside("k2", "right")
-    return Converted(Sum(left.kernel, right.kernel), names)
+    return Converted(made(left.kernel, right.kernel), names)
+
+
+def _sum(k: Any, n: int | None) -> Converted | None:
+    return _of_both(k, n, Sum)
 
 
 def _product(k: Any, n: int | None) -> Converted | None:
@@ -144,11 +148,7 @@ def _product(k: Any, n: int | None) -> Converted | None:
             names = {f"{constant}__constant_value": ("scale", 1.0)}
             scaled = Scaled(inner.kernel, float(factor.constant_value))
             return Converted(scaled, names | inner.inside(other, "kernel"))
-    left, right = converted(k.k1, n), converted(k.k2, n)
-    if left is None or right is None:
-        return None
-    names = left.inside("k1", "left") | right.inside("k2", "right")
-    return Converted(Product(left.kernel, right.kernel), names)
+    return _of_both(k, n, Product)
 
 
 def _power(k: Any, n: int | None) -> Converted | None:

@@ -188,6 +188,15 @@ def as_items(X: Any, owner: str, what: str) -> list:
     return items
 
 
+def require_same_columns(X: Any, against: Any, owner: str) -> None:
+    """Reject rows that have not as many columns as those that they are compared with, if any."""
+    if against is not None and X.shape[1] != against.shape[1]:
+        raise ValueError(
+            f"X has {X.shape[1]} features, but {owner} compares it with rows of "
+            f"{against.shape[1]} features; both sets must have the same columns."
+        )
+
+
 def count(X: Any) -> int:
     """Return the number of objects."""
     return X.shape[0] if hasattr(X, "shape") else len(X)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.signal import lombscargle
 
-from mercer.kernels.series.global_alignment import as_series
+from mercer.kernels.series.series_input import as_series
 from mercer.objects.tables import holds_objects, is_table
 from mercer.objects.validation import as_vectors, count
 

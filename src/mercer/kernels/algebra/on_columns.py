@@ -11,7 +11,13 @@ from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.objects.parameters import show
 from mercer.objects.tables import are_vectors, as_table, is_table, select
-from mercer.objects.validation import VECTORS, Objects, as_vectors, column_names
+from mercer.objects.validation import (
+    VECTORS,
+    Objects,
+    as_vectors,
+    column_names,
+    require_same_columns,
+)
 from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..base import Kernel, Wanted, inside
@@ -107,11 +113,7 @@ class OnColumns(Kernel):
         names = column_names(X)
         vectors = are_vectors(self.takes, X)
         X = as_vectors(X, owner) if vectors else as_table(X, owner)
-        if against is not None and X.shape[1] != against.shape[1]:
-            raise ValueError(
-                f"X has {X.shape[1]} features, but is compared with vectors of "
-                f"{against.shape[1]} features; both sets must have the same columns."
-            )
+        require_same_columns(X, against, owner)
         if not vectors:
             index = positions(self.columns, X.shape[1], names)
             if is_table(X) or not self.kernel.takes.requires_vectors:

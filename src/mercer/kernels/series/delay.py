@@ -9,9 +9,10 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.objects.parameters import EstimatorParameters, integer, integer_from, parameter
-from mercer.objects.validation import Objects, as_items, validated
+from mercer.objects.validation import Objects, validated
 
 from ..feature_kernel import FeatureKernel
+from .series_input import as_series, one_series, require_finite
 
 INCOMPLETE = ("repeat", "drop")
 
@@ -98,7 +99,9 @@ class DelayEmbedding(TransformerMixin, EstimatorParameters, BaseEstimator):
         None if the series, of shape (n_times,) or (n_times, n_channels), is too short.
         """
         self._check()
-        return embedded(as_series(series, 0, "windows"), self.dimension, self.delay, "drop")
+        x = one_series(series, 0, "windows")
+        require_finite(x, 0, "windows")
+        return embedded(x, self.dimension, self.delay, "drop")
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns, channel and time, such as "x0(t-2)".
@@ -168,14 +171,10 @@ class Delayed(FeatureKernel):
     def validate(self, X: Any, against: Any = None) -> list:
         """Return `X` as a list of series, arrays of shape (n_times, n_channels)."""
         name = type(self).__name__
-        series = [as_series(x, i, name) for i, x in enumerate(as_items(X, name, "time series"))]
+        series = as_series(X, name)
         for i, x in enumerate(series):
             if not len(x):
                 raise ValueError(f"series {i} is empty; {name} needs at least one value.")
-            if x.shape[1] != series[0].shape[1]:
-                raise ValueError(
-                    f"series {i} has {x.shape[1]} channels, but series 0 has {series[0].shape[1]}."
-                )
         return series
 
     def features(self, X: Any) -> np.ndarray:
@@ -192,19 +191,3 @@ def embedded(series: np.ndarray, dimension: int, delay: int, incomplete: str) ->
     lags = np.arange(dimension) * delay
     index = np.maximum(times[:, None] - lags, 0)
     return series[index].reshape(len(times), dimension * series.shape[1])
-
-
-def as_series(x: Any, i: int, owner: str) -> np.ndarray:
-    """Return one series as a finite array of shape (n_times, n_channels)."""
-    try:
-        series = np.asarray(x, dtype=np.float64)
-    except (TypeError, ValueError):
-        series = None
-    if series is None or series.ndim not in (1, 2):
-        raise TypeError(
-            f"{owner} is defined on time series (numbers, or rows of numbers, one for each time); "
-            f"object {i} is {type(x).__name__}."
-        )
-    if not np.isfinite(series).all():
-        raise ValueError(f"series {i} contains NaN or infinity.")
-    return series[:, None] if series.ndim == 1 else series

@@ -10,14 +10,13 @@ from mercer import _native
 from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.objects.parameters import integer, real, show
-from mercer.objects.validation import Objects, as_items
+from mercer.objects.validation import Objects
 from mercer.objects.vocabulary import Vocabulary
 
 from ..definiteness import PSD
 from ..sequences.path_sums import Scaled, ScaledGradient, in_blocks, padded, path_sums
 from ..sequences.sequence_kernel import offsets
-
-_WHAT = "series: arrays of shape (length,) or (length, n_variables)"
+from .series_input import WHAT, as_series
 
 
 class Points(NamedTuple):
@@ -94,7 +93,7 @@ class GlobalAlignment(ScaledGradient):
     gamma: float | str = "scale"
     band: int | None = None
 
-    _objects = Objects(_WHAT, structured=True)
+    _objects = Objects(WHAT, structured=True)
     definiteness = PSD  # kappa / (1 + kappa) is
     logarithmic = True  # values grow exponentially with the lengths
 
@@ -174,47 +173,3 @@ class GlobalAlignment(ScaledGradient):
         sums = in_blocks(block, len(X), 2 * len(Z) * x.shape[1])
         sums.numbers[:, (rows == 0)[:, None] | (columns == 0)] = 0.0  # no alignment
         return sums
-
-
-def as_series(X: Any, owner: str) -> list[np.ndarray]:
-    """Return a collection of series as a list of float64 arrays of shape (length, n_variables).
-
-    `X`: series of numbers or of points. A two-dimensional array is one series of numbers in each
-    row, a three-dimensional one a series of points in each entry.
-    """
-    if isinstance(X, list) and all(
-        type(x) is np.ndarray and x.ndim == 2 and x.dtype == np.float64 for x in X
-    ):
-        series = X
-    else:
-        series = [_series(x, i, owner) for i, x in enumerate(as_items(X, owner, _WHAT))]
-    if not series:
-        raise ValueError(f"{owner} got no objects; at least one is needed.")
-    widths = [x.shape[1] for x in series]
-    if len(set(widths)) > 1:
-        i = next(i for i, width in enumerate(widths) if width != widths[0])
-        raise ValueError(
-            f"{owner} needs series of the same variables; object 0 has {widths[0]}, object {i} "
-            f"has {widths[i]}."
-        )
-    for i, x in enumerate(series):
-        if not np.isfinite(x).all():
-            raise ValueError(f"{owner}: object {i} contains NaN or infinity.")
-    return series
-
-
-def _series(x: Any, i: int, owner: str) -> np.ndarray:
-    try:
-        if isinstance(x, str | bytes):
-            raise ValueError
-        array = np.asarray(x, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"{owner} is defined on {_WHAT}; object {i} is of type {type(x).__name__}."
-        ) from None
-    if array.ndim not in (1, 2):
-        raise TypeError(
-            f"{owner} is defined on {_WHAT}; object {i}, of type {type(x).__name__}, has "
-            f"{array.ndim} dimensions."
-        )
-    return array[:, None] if array.ndim == 1 else array

@@ -11,18 +11,18 @@ import scipy.sparse as sp
 
 from mercer.gram.program import Builder
 from mercer.objects.parameters import parameter, truth
-from mercer.objects.validation import VECTORS, as_vectors
+from mercer.objects.validation import VECTORS
 from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
-from ..base import Kernel
 from ..definiteness import PD, PSD, Definiteness
+from .vector import VectorKernel
 
 _BOOLEAN = VECTORS._replace(domain="Boolean vectors: rows of 0 and 1, dense or sparse")
 _MOST_CONJUNCTIONS = 2**16 - 1  # that are listed as features
 _LARGEST_EXPONENT = 1000  # 2 to this power is still a float
 
 
-class Boolean(Kernel):
+class Boolean(VectorKernel):
     r"""The number of conjunctions of variables that two Boolean vectors both satisfy.
 
     .. math:: k(x, z) = 2^{x \cdot z} - 1 \quad \text{or} \quad 2^{s(x, z)} - 1
@@ -66,17 +66,10 @@ class Boolean(Kernel):
         """Positive definite with negations; without, the zero vector satisfies nothing."""
         return PSD if self.monotone else PD
 
-    def validate(self, X: Any, against: Any = None) -> Any:
-        X = as_vectors(X, type(self).__name__)
-        self._require_boolean(X)
-        if against is not None and X.shape[1] != against.shape[1]:
-            raise ValueError(
-                f"X has {X.shape[1]} variables, but is compared with vectors of "
-                f"{against.shape[1]} variables."
-            )
-        return X
+    _is_restricted = True
 
-    def _require_boolean(self, X: Any) -> None:
+    def check_domain(self, X: Any) -> None:
+        """Reject other numbers than 0 and 1, and too many variables; see the base class."""
         name = type(self).__name__
         values = X.data if sp.issparse(X) else X
         if not ((values == 0) | (values == 1)).all():
@@ -94,7 +87,7 @@ class Boolean(Kernel):
         builder.affine(1.0, -1.0)
 
     def map_objects(self, X: Any, vocabulary: Vocabulary) -> Any:
-        self._require_boolean(X)
+        self.check_domain(X)
         if self.monotone:
             return X
         X = X.toarray() if sp.issparse(X) else np.asarray(X)

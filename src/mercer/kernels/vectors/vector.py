@@ -10,7 +10,7 @@ from mercer.gram.coordinate_statistics import Coordinates
 from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
 from mercer.objects.rows import dense_column
-from mercer.objects.validation import VECTORS, as_vectors
+from mercer.objects.validation import VECTORS, as_vectors, require_same_columns
 
 from ..base import Kernel
 from ..definiteness import PD, PSD, Definiteness
@@ -39,11 +39,7 @@ class VectorKernel(Kernel):
 
     def validate(self, X: Any, against: Any = None) -> Any:
         X = as_vectors(X, type(self).__name__)
-        if against is not None and X.shape[1] != against.shape[1]:
-            raise ValueError(
-                f"X has {X.shape[1]} features, but {type(self).__name__} compares it with "
-                f"vectors of {against.shape[1]} features; both sets must have the same columns."
-            )
+        require_same_columns(X, against, type(self).__name__)
         if self._is_restricted and self.is_bound:
             self.check_domain(X)
         return X
