@@ -12,7 +12,6 @@ LOOK_UPS = {"getattr", "hasattr", "setattr", "delattr"}
 
 # Base names that still occur more than once. Entries may only be removed.
 REPEATED_NAMES = {
-    "ball.py",
     "centring.py",
     "cholesky.py",
     "class_pairs.py",
@@ -20,7 +19,6 @@ REPEATED_NAMES = {
     "classification.py",
     "compression.py",
     "definiteness.py",
-    "fitted.py",
     "hard_margin.py",
     "margin.py",
     "norms.py",

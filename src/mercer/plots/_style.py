@@ -24,7 +24,7 @@ BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, YELLOW = (
 CLASSES = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, YELLOW)
 INK = "#222222"
 # A legend beside the axes.
-BESIDE = {"fontsize": "small", "loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+BESIDE: dict[str, Any] = {"fontsize": "small", "loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
 FAINT = "#9A9A9A"
 
 
@@ -54,7 +54,8 @@ def finished(
     settings, such as `BESIDE`; None: there is none.
     """
     ax.set_xlabel(x)
-    ax.set_ylabel(y, **({"rotation": 0, "labelpad": 10} if upright else {}))
+    direction: dict[str, Any] = {"rotation": 0, "labelpad": 10} if upright else {}
+    ax.set_ylabel(y, **direction)
     if title is not None:
         ax.set_title(title)
     if legend is not None:
