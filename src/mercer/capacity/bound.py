@@ -387,7 +387,7 @@ def bound(
         Conditions that the theorem always has; the formula adds those that it checks.
     **more
         Other fields of `Bound`, such as ``side="lower"``, ``trivial=None`` or ``relative=True``.
-        Fields that the formula sets itself take precedence.
+        Fields that the formula sets itself take precedence, and so do single inputs.
 
     Examples
     --------
@@ -422,7 +422,7 @@ def bound(
                 result,
                 conditions=_checked_first(*assumes, *result.conditions, *inherited),
                 name=name if owner is None else f"{type(owner).__name__}.{name}",
-                inputs=inputs,
+                inputs=inputs | dict(result.inputs),
                 delta=inputs.get("delta"),
                 _function=evaluate if owner is None else getattr(owner, name),
                 **{n: v for n, v in declared.items() if getattr(result, n) == getattr(_PLAIN, n)},

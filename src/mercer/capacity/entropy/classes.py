@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from mercer.capacity import vocabulary
-from mercer.capacity.bound import Bound, Condition
+from mercer.capacity.bound import Bound, Condition, bound, state
 from mercer.objects.parameters import positive, require_choice
 
 from .diagonal import FACTOR
@@ -30,7 +30,7 @@ from .inputs import Array, log_counts, number, whole_counts
 from .maurey import PROVED, constant_condition, cubes_factor, maurey_factor
 from .operators import invert
 from .periodic import Spectrum
-from .scaling import as_spectrum, scaling_entropy
+from .scaling import as_spectrum, eps_of, scaling_entropy
 
 __all__ = ["KernelClass", "LPClass", "MultiOutputClass", "SVClass"]
 
@@ -44,17 +44,24 @@ _OFFSETS = np.log(np.unique(np.round(np.geomspace(1.0, 1e15, 200))))  # ln of nu
 class KernelClass:
     """Base of the classes: entropy numbers and covering numbers on m points.
 
-    A subclass supplies `_operator(ln_n)`, the entropy numbers through the scaling operator,
-    and `_norm`, a bound on all values of the class.
+    The weight vectors lie in a ball; a subclass for another class of weights replaces
+    `_operator(ln_n)`, the entropy numbers through the scaling operator, and `_norm`, a bound on all
+    values of the class.
 
     Parameters
     ----------
-    c : float
-        Constant of Maurey's theorem; see `maurey_bound`.
-    offset : float
+    spectrum : Spectrum or array-like
+        Eigenvalues of the kernel; None knows only the radius of the data.
+    w_norm : float > 0, default=1.0
+        The bound Lambda on the weights.
+    radius : float > 0, optional
+        A bound on the lengths of all features; by default that of the spectrum.
+    offset : float >= 0, default=0
         Bound on the offset b of the functions.
-    conditions : tuple of Condition
-        Conditions under which the entropy numbers hold.
+    c : float > 0, default=103
+        Constant of Maurey's theorem; see `maurey_bound`.
+    conditions : tuple of Condition, default=()
+        Conditions that the entropy numbers need beside those of the spectrum.
 
     Examples
     --------
@@ -63,15 +70,30 @@ class KernelClass:
     (True, True)
     """
 
-    quantity = "entropy number of the class"
     reference = ""
 
-    def __init__(self, *, c: float, offset: float, conditions: tuple[Condition, ...]) -> None:
+    def __init__(
+        self,
+        spectrum: Any,
+        w_norm: float = 1.0,
+        *,
+        radius: float | None = None,
+        offset: float = 0.0,
+        c: float = PROVED,
+        conditions: tuple[Condition, ...] = (),
+    ) -> None:
+        self.spectrum = None if spectrum is None else as_spectrum(spectrum)
+        if radius is None:
+            if self.spectrum is None:
+                raise ValueError("without a spectrum, the radius of the data is needed.")
+            radius = self.spectrum.radius
+        self.w_norm, self.radius = positive(w_norm, "w_norm"), positive(radius, "radius")
         self.c = positive(c, "c")
         if not 0.0 <= offset < math.inf:
             raise ValueError(f"offset must be a bound on |b|, finite and >= 0; got {offset!r}.")
         self.offset = float(offset)
-        self._conditions = conditions
+        own = () if self.spectrum is None else self.spectrum.conditions
+        self._conditions = (*own, *conditions)
 
     def conditions(
         self, n_samples: int | None = None, which: str = "best"
@@ -83,10 +105,12 @@ class KernelClass:
 
     @property
     def _norm(self) -> float:
-        raise NotImplementedError
+        return self.w_norm * self.radius
 
     def _operator(self, ln_n: Array) -> Array:
-        raise NotImplementedError
+        if self.spectrum is None:
+            return np.full(len(ln_n), self._norm)
+        return np.asarray(self.w_norm * eps_of(self.spectrum, ln_n))
 
     def eps(self, ln_n: Any, n_samples: int | None = None, which: str = "best") -> Any:
         """Return upper bounds on entropy numbers, for arrays of ln n.
@@ -150,15 +174,15 @@ class KernelClass:
         best = np.where(left >= 0.0, total, np.inf).min(axis=1)
         return best if which != "best" else np.minimum(best, self._norm + self.offset)
 
+    @bound("entropy number of the class", trivial=None)
     def entropy(self, ln_n: float, n_samples: int | None = None, which: str = "best") -> Bound:
         """Return the bound on an entropy number, with its conditions.
 
         The parameters are those of `eps`, for one ln n.
         """
-        value = float(self.eps(ln_n, n_samples, which))
-        inputs = {"ln_n": ln_n, "n_samples": n_samples, "which": which}
-        return self._bound(value, self.quantity, inputs, self.entropy, which)
+        return self._stated(self.eps(ln_n, n_samples, which), n_samples, which)
 
+    @bound("ln covering number", trivial=None)
     def log_covering(self, eps: float, n_samples: int | None = None, which: str = "best") -> Bound:
         """Return the bound on the logarithm of a covering number, ready for `overall_bound`.
 
@@ -169,26 +193,16 @@ class KernelClass:
         n_samples, which
             As for `eps`.
         """
-        value = float(invert(lambda ln_n: self.eps(ln_n, n_samples, which), eps))
-        inputs = {"eps": eps, "n_samples": n_samples, "which": which}
-        return self._bound(value, "ln covering number", inputs, self.log_covering, which)
+        value = invert(lambda ln_n: self.eps(ln_n, n_samples, which), eps)
+        return self._stated(value, n_samples, which)
 
     def log_covering_above(self, eps: float, n_samples: int) -> float:
         """Return `log_covering`, or up to 1/256 more of it in a quarter of the time."""
         return float(invert(lambda ln_n: self.eps(ln_n, n_samples), eps, sections=2))
 
-    def _bound(self, value: float, quantity: str, inputs: Any, again: Any, which: str) -> Bound:
-        return Bound(
-            value,
-            {which: value},
-            self.conditions(inputs["n_samples"], which),
-            quantity=quantity,
-            name=f"{type(self).__name__}.{again.__name__}",
-            inputs=inputs,
-            reference=self.reference,
-            trivial=None,
-            _function=again,
-        )
+    def _stated(self, value: Any, n_samples: int | None, which: str) -> Bound:
+        conditions = self.conditions(n_samples, which)
+        return state({which: float(value)}, *conditions, reference=self.reference)
 
 
 class SVClass(KernelClass):
@@ -227,26 +241,6 @@ class SVClass(KernelClass):
 
     reference = "Smola 1998, theorem 8.6"
 
-    def __init__(
-        self,
-        spectrum: Any,
-        w_norm: float = 1.0,
-        *,
-        radius: float | None = None,
-        offset: float = 0.0,
-        c: float = PROVED,
-        conditions: tuple[Condition, ...] = (),
-    ) -> None:
-        self.spectrum = None if spectrum is None else as_spectrum(spectrum)
-        own = () if self.spectrum is None else self.spectrum.conditions
-        super().__init__(c=c, offset=offset, conditions=(*own, *conditions))
-        self.w_norm = positive(w_norm, "w_norm")
-        if radius is None:
-            if self.spectrum is None:
-                raise ValueError("without a spectrum, the radius of the data is needed.")
-            radius = self.spectrum.radius
-        self.radius = positive(radius, "radius")
-
     @classmethod
     def from_kernel(
         cls, kernel: Any, period: float, dimension: int = 1, w_norm: float = 1.0, **more: Any
@@ -262,16 +256,6 @@ class SVClass(KernelClass):
         """
         later = Condition("all data, also later ones, lie in the ball around the origin")
         return cls(None, w_norm, radius=radius, conditions=(later,), **more)
-
-    @property
-    def _norm(self) -> float:
-        return self.w_norm * self.radius
-
-    def _operator(self, ln_n: Array) -> Array:
-        if self.spectrum is None:
-            return np.full(len(ln_n), self._norm)
-        scale = FACTOR * self.spectrum.C_k * self.w_norm
-        return scale * scaling_entropy(self.spectrum, ln_n)[0]
 
 
 class LPClass(KernelClass):
@@ -321,10 +305,7 @@ class LPClass(KernelClass):
         c: float = PROVED,
         printed: bool = False,
     ) -> None:
-        self.spectrum = as_spectrum(spectrum)
-        super().__init__(c=c, offset=offset, conditions=self.spectrum.conditions)
-        self.w_norm = positive(w_norm, "w_norm")
-        self.radius = self.spectrum.radius if radius is None else positive(radius, "radius")
+        super().__init__(as_spectrum(spectrum), w_norm, radius=radius, offset=offset, c=c)
         self.printed = printed
 
     @property
@@ -332,6 +313,7 @@ class LPClass(KernelClass):
         return self.w_norm * self.radius**2
 
     def _operator(self, ln_n: Array) -> Array:
+        assert self.spectrum is not None
         best = scaling_entropy(self.spectrum, ln_n / 2.0)[0]
         values = FACTOR * self.w_norm * (self.spectrum.C_k * best) ** 2
         return FACTOR * values if self.printed else values
@@ -371,19 +353,8 @@ class MultiOutputClass(KernelClass):
 
     def __init__(self, spectrum: Any, n_outputs: int, w_norm: float = 1.0) -> None:
         single = as_spectrum(spectrum)
-        self.spectrum = single.repeat(n_outputs)
-        super().__init__(c=PROVED, offset=0.0, conditions=single.conditions)
-        self.w_norm = positive(w_norm, "w_norm")
-        self.radius = single.radius
+        super().__init__(single.repeat(n_outputs), w_norm, radius=single.radius)
         self.n_outputs = n_outputs
-
-    @property
-    def _norm(self) -> float:
-        return self.w_norm * self.radius
-
-    def _operator(self, ln_n: Array) -> Array:
-        scale = FACTOR * self.spectrum.C_k * self.w_norm
-        return scale * scaling_entropy(self.spectrum, ln_n)[0]
 
     def eps(self, ln_n: Any, n_samples: int | None = None, which: str = "best") -> Any:
         """Return upper bounds on entropy numbers over the whole domain; see `KernelClass.eps`."""

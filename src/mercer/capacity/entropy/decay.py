@@ -70,7 +70,8 @@ def best_exponent(function: Callable[[float], float], alpha: float) -> float:
     return float(found.x) if found.fun <= values[i] else float(grid[i])
 
 
-_EULER = 0.5772156649015329
+OPERATOR = "entropy number of the scaling operator"
+EQUAL = Condition("the eigenvalues equal beta^2 j^-(alpha + 1)")
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,7 @@ class PolynomialSpectrum:
             self.beta**2 * j ** -(self.alpha + 1.0), None, self.C_k, self.beta**2 * rest
         )
 
+    @bound(OPERATOR, "Smola 1998, (8.72)", trivial=None)
     def entropy_upper(self, ln_n: float, *, tau: float | None = None) -> Bound:
         r"""Return the bound from the scaling :math:`a_j = j^{-\tau/2}`.
 
@@ -121,8 +123,13 @@ class PolynomialSpectrum:
         tau : float in (0, alpha), optional
             By default the best one; see `rule_of_thumb`.
         """
-        return polynomial_upper(self, ln_n, tau)
+        tau = self.best_tau(ln_n) if tau is None else tau
+        if not 0.0 < tau < self.alpha:
+            raise ValueError(f"tau must lie in (0, alpha) = (0, {self.alpha:g}); got {tau!r}.")
+        scale = FACTOR * self.C_k * self.beta
+        return state({"entropy": scale * math.exp(self._logarithm(ln_n, tau))})
 
+    @bound(OPERATOR, "Smola 1998, (8.71)", [EQUAL], trivial=None, side="lower")
     def entropy_lower(self, ln_n: float) -> Bound:
         r"""Return the rate from below for the same family of scalings.
 
@@ -132,7 +139,12 @@ class PolynomialSpectrum:
         with Euler's constant; in print tau stands outside of its infimum, and one factor reads
         (2e) 2^{-tau/2}. No operator with :math:`a_j = j^{-\tau/2}` has smaller entropy numbers.
         """
-        return polynomial_lower(self, ln_n)
+        a = self.alpha
+        rate = (2.0 * math.e) ** (-a / 2) * math.sqrt(1.0 / a + np.euler_gamma)
+        return state(
+            {"entropy": self.C_k * self.beta * rate * (2.0 * max(ln_n, 1e-300) / a) ** (-a / 2)},
+            Condition.that("ln_n >= alpha / 4", ln_n >= a / 4, f"{ln_n:g} >= {a / 4:g}"),
+        )
 
     def rule_of_thumb(self, ln_n: float) -> float:
         """Return the approximate minimiser, 1 / (alpha - tau) = ln(2 ln n)."""
@@ -141,37 +153,14 @@ class PolynomialSpectrum:
 
     def best_tau(self, ln_n: float) -> float:
         """Return the minimiser of `entropy_upper`."""
-        return best_exponent(lambda tau: _polynomial(self, ln_n, tau), self.alpha)
+        return best_exponent(lambda tau: self._logarithm(ln_n, tau), self.alpha)
 
-
-def _polynomial(s: PolynomialSpectrum, ln_n: float, tau: float) -> float:
-    """Return ln of (1 / (alpha - tau) + 1)^(1/2) sup_j n^(-1/j) e^(tau/2) j^(-tau/2)."""
-    # The supremum over j >= 1 is at j = 2 ln n / tau, or at the end j = 1.
-    j = max(1.0, 2.0 * ln_n / tau)
-    return 0.5 * math.log1p(1.0 / (s.alpha - tau)) + tau / 2 - ln_n / j - tau / 2 * math.log(j)
-
-
-@bound("entropy number of the scaling operator", "Smola 1998, (8.72)", trivial=None)
-def polynomial_upper(spectrum: PolynomialSpectrum, ln_n: float, tau: float | None = None) -> Bound:
-    """Return `PolynomialSpectrum.entropy_upper`."""
-    tau = spectrum.best_tau(ln_n) if tau is None else tau
-    if not 0.0 < tau < spectrum.alpha:
-        raise ValueError(f"tau must lie in (0, alpha) = (0, {spectrum.alpha:g}); got {tau!r}.")
-    logarithm = _polynomial(spectrum, ln_n, tau)
-    return state({"entropy": FACTOR * spectrum.C_k * spectrum.beta * math.exp(logarithm)})
-
-
-@bound("entropy number of the scaling operator", "Smola 1998, (8.71)", trivial=None, side="lower")
-def polynomial_lower(spectrum: PolynomialSpectrum, ln_n: float) -> Bound:
-    """Return `PolynomialSpectrum.entropy_lower`."""
-    a = spectrum.alpha
-    rate = (2.0 * math.e) ** (-a / 2) * math.sqrt(1.0 / a + _EULER)
-    scale = spectrum.C_k * spectrum.beta * rate
-    return state(
-        {"entropy": scale * (2.0 * max(ln_n, 1e-300) / a) ** (-a / 2)},
-        Condition.that("ln_n >= alpha / 4", ln_n >= a / 4, f"{ln_n:g} >= {a / 4:g}"),
-        Condition("the eigenvalues equal beta^2 j^-(alpha + 1)"),
-    )
+    def _logarithm(self, ln_n: float, tau: float) -> float:
+        """Return ln of (1 / (alpha - tau) + 1)^(1/2) sup_j n^(-1/j) e^(tau/2) j^(-tau/2)."""
+        # The supremum over j >= 1 is at j = 2 ln n / tau, or at the end j = 1.
+        j = max(1.0, 2.0 * ln_n / tau)
+        size = 0.5 * math.log1p(1.0 / (self.alpha - tau))
+        return size + tau / 2 - ln_n / j - tau / 2 * math.log(j)
 
 
 @dataclass(frozen=True)
@@ -232,6 +221,7 @@ class ExponentialSpectrum:
         rest = tail_bounds(lambda x: math.exp(-self.alpha * x**self.p), int(j[-1]) + 1)[1]
         return Spectrum(scale * np.exp(-self.alpha * j**self.p), None, self.C_k, scale * rest)
 
+    @bound(OPERATOR, "Smola 1998, (8.80)", trivial=None)
     def entropy_upper(self, ln_n: float, *, n_outputs: int = 1, printed: bool = False) -> Bound:
         r"""Return the bound from the scaling :math:`a_j = e^{-\tau j^p / 2}`.
 
@@ -251,8 +241,25 @@ class ExponentialSpectrum:
             :math:`e^{\tau / (2 (p+1))}`. Neither is needed when the spectrum starts at 1; for one
             that starts at 0 the printed formula is not an upper bound, and ValueError is raised.
         """
-        return exponential_upper(self, ln_n, n_outputs, printed)
+        if printed and self.start == 0:
+            raise ValueError(
+                "(8.80) as printed is not an upper bound for spectra that start at 0: for p = 2, "
+                "alpha = 1, ln n = 10 it is exp(-2.053), below the true infimum exp(-1.747)."
+            )
+        s = self.from_one()
+        share = ln_n / integer(n_outputs, "n_outputs", minimum=1)
 
+        def logarithm(tau: float) -> float:
+            size, extra = _norm2(s, tau), 0.0
+            if printed:
+                size, extra = 1.0 + size, tau / (2.0 * (s.p + 1.0))
+            return 0.5 * math.log(size) + _geometric(share, tau, s.p) + extra
+
+        tau = best_exponent(logarithm, s.alpha)
+        scale = FACTOR * s.C_k * s.beta * math.sqrt(n_outputs)
+        return state({"entropy": scale * math.exp(logarithm(tau))})
+
+    @bound(OPERATOR, "Smola 1998, (8.79)", trivial=None, side="lower")
     def entropy_lower(self, ln_n: float, *, printed: bool = False) -> Bound:
         r"""Return a lower bound on the best bound of this kind, by volume.
 
@@ -263,7 +270,19 @@ class ExponentialSpectrum:
         is a rate and no lower bound: for p = 2, alpha = 1, ln n = 10 it is
         :math:`e^{-4.888}`, above the true infimum :math:`e^{-5.116}`.
         """
-        return exponential_lower(self, ln_n, printed)
+        if printed:
+            value = math.sqrt(_norm2(self, 0.0)) * math.exp(_geometric(ln_n, self.alpha, self.p))
+            wrong = Condition(
+                "(8.79) is a lower bound", "violated", "e^-4.888 > e^-5.116 at p = 2, ln n = 10"
+            )
+            return state({"rate": self.C_k * self.beta * value}, wrong)
+        exact = self.spectrum()
+        j = np.arange(1, len(exact.values) + 1)
+        w = (exact.blocks.sums - 2.0 * ln_n) / j
+        # inf_a |sqrt(lambda)/a| sup_j ... >= its first j terms, which by the arithmetic-geometric
+        # inequality are at least sqrt(j w_j), for every j.
+        best = float((0.5 * (np.log(j) + w)).max())
+        return state({"entropy": self.C_k * math.exp(best)})
 
 
 def _geometric(ln_n: float, tau: float, p: float) -> float:
@@ -277,51 +296,8 @@ def _norm2(s: ExponentialSpectrum, tau: float) -> float:
     return math.gamma(1.0 / s.p) / (s.p * (s.alpha - tau) ** (1.0 / s.p))
 
 
-@bound("entropy number of the scaling operator", "Smola 1998, (8.80)", trivial=None)
-def exponential_upper(
-    spectrum: ExponentialSpectrum, ln_n: float, n_outputs: int = 1, printed: bool = False
-) -> Bound:
-    """Return `ExponentialSpectrum.entropy_upper`."""
-    if printed and spectrum.start == 0:
-        raise ValueError(
-            "(8.80) as printed is not an upper bound for spectra that start at 0: for p = 2, "
-            "alpha = 1, ln n = 10 it is exp(-2.053), below the true infimum exp(-1.747)."
-        )
-    s = spectrum.from_one()
-    share = ln_n / integer(n_outputs, "n_outputs", minimum=1)
-
-    def logarithm(tau: float) -> float:
-        size, extra = _norm2(s, tau), 0.0
-        if printed:
-            size, extra = 1.0 + size, tau / (2.0 * (s.p + 1.0))
-        return 0.5 * math.log(size) + _geometric(share, tau, s.p) + extra
-
-    tau = best_exponent(logarithm, s.alpha)
-    scale = FACTOR * s.C_k * s.beta * math.sqrt(n_outputs)
-    return state({"entropy": scale * math.exp(logarithm(tau))})
-
-
-@bound("entropy number of the scaling operator", "Smola 1998, (8.79)", trivial=None, side="lower")
-def exponential_lower(spectrum: ExponentialSpectrum, ln_n: float, printed: bool = False) -> Bound:
-    """Return `ExponentialSpectrum.entropy_lower`."""
-    s = spectrum
-    if printed:
-        value = math.sqrt(_norm2(s, 0.0)) * math.exp(_geometric(ln_n, s.alpha, s.p))
-        wrong = Condition(
-            "(8.79) is a lower bound", "violated", "e^-4.888 > e^-5.116 at p = 2, ln n = 10"
-        )
-        return state({"rate": s.C_k * s.beta * value}, wrong)
-    exact = s.spectrum()
-    j = np.arange(1, len(exact.values) + 1)
-    w = (exact.blocks.sums - 2.0 * ln_n) / j
-    # inf_a |sqrt(lambda)/a| sup_j ... >= its first j terms, which by the arithmetic-geometric
-    # inequality are at least sqrt(j w_j), for every j.
-    best = float((0.5 * (np.log(j) + w)).max())
-    return state({"entropy": s.C_k * math.exp(best)})
-
-
 @bound(
-    "entropy number of the scaling operator", "Smola 1998, (8.91) to (8.99)", trivial=None,
+    OPERATOR, "Smola 1998, (8.91) to (8.99)", trivial=None,
     relative=True,
 )  # fmt: skip
 def continuum_entropy(

@@ -22,8 +22,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from mercer.capacity import vocabulary
-from mercer.capacity.bound import Bound, Condition, state
+from mercer.capacity.bound import Bound, Condition, bound, state
 from mercer.kernels import resolve
 from mercer.objects.parameters import integer, positive, require_choice
 
@@ -34,6 +33,7 @@ from .maurey import PROVED, constant_condition, maurey_factor
 __all__ = ["EmpiricalScaling", "estimate_radii", "n_crit", "radii_from_gram"]
 
 
+REFERENCE = "Smola 1998, (8.42) to (8.45)"
 SOURCES = {
     "transductive": Condition(
         "no object but those of the matrix will be evaluated", "unknown", "training and test data"
@@ -133,11 +133,12 @@ class EmpiricalScaling:
         means = np.asarray(diagonal_entropy(self.radii, exponents).lower)
         return number(FACTOR * self.excess * np.maximum(means, self.radii[-1]))
 
+    @bound("entropy number of the scaling operator", REFERENCE, trivial=None)
     def entropy(self, ln_n: float) -> Bound:
         """Return the bound on the entropy number of the scaling operator."""
-        value = float(self.eps(ln_n))
-        return self._bound(value, "scaling operator", {"ln_n": ln_n}, self.entropy)
+        return state({"entropy": float(self.eps(ln_n))}, *self.conditions)
 
+    @bound("entropy number of the class", REFERENCE, trivial=None)
     def entropy_T(  # noqa: N802
         self, ln_n: float, n_samples: int, w_norm: float = 1.0, c: float = PROVED
     ) -> Bound:
@@ -159,7 +160,6 @@ class EmpiricalScaling:
         w_norm, c
             As for `SVClass`.
         """
-        vocabulary.check({"n_samples": n_samples})
         m = float(n_samples)
         left = whole_counts(np.maximum(ln_n - n_crit(self.radii), 0.0))
         usable = left >= math.log(2.0)
@@ -168,21 +168,7 @@ class EmpiricalScaling:
         ball = self.excess * self.radii[0] if self.ball is None else self.ball
         single = ball * min(1.0, c * float(maurey_factor(max(ln_n, 1e-300) / math.log(2.0), m)))
         value = w_norm * min(single, float(values.min()) if len(values) else math.inf)
-        inputs = {"ln_n": ln_n, "n_samples": n_samples, "w_norm": w_norm, "c": c}
-        return self._bound(value, "class", inputs, self.entropy_T, constant_condition(c))
-
-    def _bound(self, value: float, what: str, inputs: Any, again: Any, *more: Condition) -> Bound:
-        return state(
-            {"entropy": value},
-            *self.conditions,
-            *more,
-            quantity=f"entropy number of the {what}",
-            name=f"EmpiricalScaling.{again.__name__}",
-            inputs=inputs,
-            reference="Smola 1998, (8.42) to (8.45)",
-            trivial=None,
-            _function=again,
-        )
+        return state({"entropy": value}, *self.conditions, constant_condition(c))
 
 
 def estimate_radii(

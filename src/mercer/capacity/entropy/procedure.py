@@ -103,6 +103,7 @@ class EntropyProcedure:
         m = self.n_samples if n_samples is None else n_samples
         return self.function_class.log_covering(eps, m)
 
+    @bound("risk")
     def generalization_bound(
         self,
         delta: float = 0.05,
@@ -131,7 +132,17 @@ class EntropyProcedure:
             Another number of points.
         """
         m = self.n_samples if n_samples is None else n_samples
-        return entropy_risk(self, m, delta, emp_risk, lipschitz, loss_range, variant)
+        cover = self.function_class.log_covering
+        risk = overall_bound(m, cover, delta, variant, emp_risk, lipschitz, loss_range)
+        risk = risk.decide("ln_n bounds ln E[N]", True, "the cover serves every sample")
+        return state(
+            risk.terms,
+            *risk.conditions,
+            *self.function_class.conditions(m),
+            reference=f"{risk.reference}; covers by {self.function_class.reference}",
+            trivial=loss_range,
+            inputs={"n_samples": m},
+        )
 
     def __repr__(self) -> str:
         name = type(self.function_class).__name__
@@ -151,30 +162,6 @@ class EntropyProcedure:
             "6. uniform      generalization_bound(delta=, variant=)",
         ]
         return "\n".join(lines)
-
-
-@bound("risk")
-def entropy_risk(
-    steps: EntropyProcedure,
-    n_samples: int,
-    delta: float = 0.05,
-    emp_risk: float = 0.0,
-    lipschitz: float = 1.0,
-    loss_range: float = 1.0,
-    variant: str | UniformBound = "alon",
-) -> Bound:
-    """Return `EntropyProcedure.generalization_bound`, with the conditions of all six steps."""
-    cover = steps.function_class.log_covering
-    risk = overall_bound(n_samples, cover, delta, variant, emp_risk, lipschitz, loss_range)
-    risk = risk.decide("ln_n bounds ln E[N]", True, "the cover serves every sample")
-    more = {} if loss_range == 1.0 else {"trivial": loss_range}
-    return state(
-        risk.terms,
-        *risk.conditions,
-        *steps.function_class.conditions(n_samples),
-        reference=f"{risk.reference}; covers by {steps.function_class.reference}",
-        **more,
-    )
 
 
 def entropy_numbers(

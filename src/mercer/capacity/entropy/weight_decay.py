@@ -90,6 +90,7 @@ class LpExpansionClass:
         """Radius of a ball of the RKHS that contains the class; infinite without a limit."""
         return self.w_norm * self._factor * self.spectrum.radius
 
+    @bound("ln covering number", "Smola 1998, (9.17) to (9.20)", trivial=None)
     def log_covering(self, eps: float, n_samples: int | None = None) -> Bound:
         """Return the bound on the logarithm of a covering number; infinite without a limit.
 
@@ -101,20 +102,12 @@ class LpExpansionClass:
             The number of points.
         """
         if self.hull is not None:
-            return self.hull.log_covering(eps, n_samples)
+            found = self.hull.log_covering(eps, n_samples)
+            return state(found.terms, *found.conditions, reference=found.reference)
         unlimited = Condition.that(
             "the class is bounded", False, f"p = {self.p:g} > 1 and any number of terms"
         )
-        return state(
-            {"entropy": math.inf},
-            unlimited,
-            quantity="ln covering number",
-            name="LpExpansionClass.log_covering",
-            inputs={"eps": eps, "n_samples": n_samples},
-            reference="Smola 1998, (9.17) to (9.20)",
-            trivial=None,
-            _function=self.log_covering,
-        )
+        return state({"entropy": math.inf}, unlimited)
 
 
 @bound("largest value in the class", "Smola 1998, (9.19)", trivial=None, side="lower")
