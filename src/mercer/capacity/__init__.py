@@ -5,22 +5,17 @@ from inspect import ismodule as _ismodule
 from . import rates
 from .bayes import *
 from .bound import *
-from .comparison import *
 from .compression import *
 from .covering import *
 from .covers import *
 from .dimensions import *
 from .entropy import *
-from .fat import *
 from .finite_classes import *
-from .finite_learners import *
-from .growth import *
 from .loo_exact import *
 from .loo_formulas import *
 from .luckiness import *
 from .margin import *
 from .norms import *
-from .percentiles import *
 from .rates import rate_T as rate_T
 from .regression import *
 from .report import *

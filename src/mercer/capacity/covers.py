@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from mercer.objects.parameters import require_choice
 
 from .bound import Bound, Condition, bound, state
-from .growth import sauer
+from .vc import sauer
 
 __all__ = [
     "LossInducedCover",

@@ -27,7 +27,6 @@ from mercer.kernels import Linear
 
 from . import vocabulary
 from .bound import Bound, Condition, bound, state
-from .comparison import Comparison, compare
 from .compression import compression_bound
 from .dimensions import vc_dim_margin, vc_dimension
 from .entropy import expansion_entropy
@@ -35,9 +34,14 @@ from .finite_classes import test_set_bound
 from .loo_exact import LeaveOneOut, left_out
 from .loo_formulas import with_conditions
 from .luckiness import best_bound
-from .margin import covering_margin_bound, hard_margin_bound, stratified
+from .margin import (
+    best_percentile,
+    covering_margin_bound,
+    hard_margin_bound,
+    margin_rate,
+    stratified,
+)
 from .measured import Measured, one_column
-from .percentiles import best_percentile, margin_rate
 from .regression import regression_bound, regression_slacks, sse_bound
 from .soft_margin import best_target_margin, soft_margin_bound
 from .statements import (
@@ -48,8 +52,10 @@ from .statements import (
     GUARANTEE,
     LEAVE_ONE_OUT,
     RELATIVE,
+    Comparison,
     Statement,
     Statements,
+    compare,
     ordered,
 )
 from .uniform import overall_bound

@@ -18,7 +18,7 @@ from mercer.capacity.entropy import (
     log_covering,
     operator_norm,
 )
-from mercer.capacity.entropy.sets import dyadic
+from mercer.capacity.entropy.operators import dyadic
 
 
 def exact_box(sides, n):

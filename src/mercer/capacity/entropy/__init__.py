@@ -18,26 +18,21 @@ from inspect import ismodule as _ismodule
 
 from mercer.capacity.covers import cover_radius_margin as cover_radius_margin
 
-from .choose import *
 from .classes import *
+from .coefficients import *
 from .decay import *
 from .diagonal import *
 from .empirical import *
 from .hulls import *
 from .lattice import *
-from .lipschitz import *
 from .manifolds import *
-from .maurey import *
-from .networks import *
 from .open_questions import *
 from .operators import *
 from .periodic import *
 from .procedure import *
 from .reduced import *
 from .scaling import *
-from .sets import *
 from .spectra import *
-from .weight_decay import *
 
 # Every name that the files list in their own __all__.
 __all__ = [name for name, item in globals().items() if name[0] != "_" and not _ismodule(item)]

@@ -27,8 +27,7 @@ from mercer.objects.parameters import positive, require_choice
 
 from .diagonal import FACTOR
 from .inputs import Array, log_counts, number, whole_counts
-from .maurey import PROVED, constant_condition, cubes_factor, maurey_factor
-from .operators import invert
+from .operators import PROVED, constant_condition, cubes_factor, invert, maurey_factor
 from .periodic import Spectrum
 from .scaling import as_spectrum, eps_of, scaling_entropy
 

@@ -28,7 +28,7 @@ from mercer.objects.parameters import integer, positive, require_choice
 
 from .diagonal import FACTOR, diagonal_entropy
 from .inputs import Array, log_counts, nonincreasing, number, whole_counts
-from .maurey import PROVED, constant_condition, maurey_factor
+from .operators import PROVED, constant_condition, maurey_factor
 
 __all__ = ["EmpiricalScaling", "estimate_radii", "n_crit", "radii_from_gram"]
 

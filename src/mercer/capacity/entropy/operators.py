@@ -1,4 +1,4 @@
-r"""Entropy numbers of operators, as objects that can be scaled, composed and inverted.
+r"""Entropy numbers of sets, and of operators as objects that can be scaled and composed.
 
 The n-th entropy number of an operator T is the smallest radius at which n balls cover the image of
 the unit ball. It is the norm for n = 1, falls with n (to 0 exactly if T is compact), and is the
@@ -7,17 +7,26 @@ returns *upper bounds* on the entropy numbers through `eps(ln_n)`; ln n instead 
 counts that matter have thousands of digits. Any of them can be passed where a bound of uniform
 convergence asks for the logarithm of a covering number.
 
-The evaluation of functions at the points of a sample is such an operator.
+Evaluation at m points is an operator into l_infinity. Maurey's theorem, in Carl's form, is for
+such operators S from a Hilbert space:
+
+.. math:: \epsilon_n(S) \le c \, \|S\| \sqrt{\frac{1}{L} \log_2\Bigl(1 + \frac{m}{L}\Bigr)},
+          \quad L = \log_2 n + 1 .
+
+The constant c <= 103 is proved; 1.86, that of the identity of l_2, is conjectured. For few balls
+the norm of S is smaller, for L of the order of m the count of cubes, N <= ceil(\|S\| / eps)^m.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from mercer.capacity.bound import Bound, Condition, bound, state
 from mercer.objects.parameters import integer, positive
 
 from .diagonal import diagonal_entropy
@@ -26,8 +35,14 @@ from .inputs import Array, log_counts, number
 __all__ = [
     "DiagonalOperator",
     "OperatorEntropy",
+    "SetEntropy",
+    "box_entropy",
+    "compact_entropy",
     "compose",
+    "entropy_number",
     "evaluation_operator",
+    "log_covering",
+    "maurey_bound",
     "operator_norm",
     "volume_lower_bound",
 ]
@@ -311,3 +326,275 @@ def volume_lower_bound(K: Any, eps: float, w_norm: float = 1.0) -> float:
         return 0.0
     volume = 0.5 * logdet + m / 2 * math.log(math.pi) - math.lgamma(m / 2 + 1)
     return max(0.0, float(volume) - m * math.log(2.0 * eps) + m * math.log(w_norm))
+
+
+class SetEntropy(NamedTuple):
+    """A bracket of the entropy number of a finite set.
+
+    Attributes
+    ----------
+    lower, upper : float
+        No n balls of a radius below `lower` cover the set; n balls of radius `upper` do.
+    centres : ndarray of int
+        Points whose balls of radius `upper` cover the set.
+
+    Examples
+    --------
+    >>> from mercer.capacity import entropy_number
+    >>> made = entropy_number([[0.0], [0.1], [1.0], [1.2]], 2)
+    >>> round(made.lower, 3), round(made.upper, 3), made.centres.tolist()
+    (0.1, 0.2, [0, 3])
+    """
+
+    lower: float
+    upper: float
+    centres: NDArray[np.intp]
+
+
+def entropy_number(points: Any, n: int, *, distances: bool = False) -> SetEntropy:
+    """Return a bracket of the smallest radius at which n balls cover a finite set.
+
+    Farthest-point traversal (Gonzalez 1985): the next centre is the point farthest from all
+    centres. When n are chosen, the farthest point is at the distance r, so n balls of radius r
+    suffice; and n + 1 points are at least r apart, so that two of them share a ball, whose radius
+    is r / 2 or more.
+
+    Parameters
+    ----------
+    points : array-like of shape (m, d) or (m,)
+        The set; with ``distances=True`` its matrix of distances, in any metric.
+    n : int >= 1
+        The number of balls.
+    distances : bool, default=False
+        Whether `points` is a matrix of distances.
+
+    Returns
+    -------
+    SetEntropy
+        Lower and upper bound, a factor of 2 apart, and the centres.
+
+    References
+    ----------
+    Smola 1998, (8.2).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.capacity.entropy import entropy_number
+    >>> bracket = entropy_number(np.linspace(0.0, 1.0, 1001), 4)  # exactly 1/8
+    >>> bracket.lower <= 1 / 8 <= bracket.upper
+    True
+    """
+    integer(n, "n", minimum=1)
+    X = np.asarray(points, dtype=np.float64)
+    X = X[:, None] if X.ndim == 1 else X
+    if X.ndim != 2 or len(X) == 0 or not np.isfinite(X).all():
+        raise ValueError(f"points must be a table of finite numbers; got shape {X.shape}.")
+    if distances and X.shape[0] != X.shape[1]:
+        raise ValueError(f"a matrix of distances is square; got shape {X.shape}.")
+
+    def from_point(i: int) -> Array:
+        return X[i] if distances else np.sqrt(((X - X[i]) ** 2).sum(axis=1))
+
+    centres = [0]
+    nearest = from_point(0).copy()
+    while len(centres) < min(n, len(X)):
+        centres.append(int(np.argmax(nearest)))
+        np.minimum(nearest, from_point(centres[-1]), out=nearest)
+    upper = float(nearest.max())
+    return SetEntropy(upper / 2.0, upper, np.array(centres))
+
+
+def box_entropy(half_sides: Any, ln_n: Any) -> Any:
+    r"""Return the entropy numbers of a box in l_infinity, exactly.
+
+    A ball of l_infinity is a cube, and :math:`N(\epsilon) = \prod_i \lceil s_i / \epsilon \rceil`
+    cubes are necessary and sufficient for half sides s_i. The box is the image of the unit ball of
+    l_infinity under diag(s), which makes these the exact entropy numbers of that operator.
+
+    Parameters
+    ----------
+    half_sides : array-like of shape (d,)
+        Half the lengths of the sides, > 0.
+    ln_n : float or array-like
+        Natural logarithms of n.
+
+    Returns
+    -------
+    float or ndarray
+        The entropy numbers, to a relative accuracy of 1e-12.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.capacity.entropy import box_entropy
+    >>> round(box_entropy([1.0, 0.5, 0.25, 0.125], np.log(8)), 9)
+    0.25
+    """
+    sides = np.asarray(half_sides, dtype=np.float64)
+    if sides.ndim != 1 or len(sides) == 0 or not (sides > 0).all():
+        raise ValueError("half_sides must be a list of lengths > 0.")
+    exponents = log_counts(ln_n)
+
+    def log_cover(eps: Array) -> Array:
+        counts = np.ceil(sides[:, None] / eps * (1.0 - 1e-13))
+        return np.log(np.maximum(counts, 1.0)).sum(axis=0)
+
+    flat = exponents.reshape(-1) + 1e-12
+    low, high = np.full(len(flat), 0.0), np.full(len(flat), float(sides.max()))
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        fits = log_cover(middle) <= flat
+        low, high = np.where(fits, low, middle), np.where(fits, middle, high)
+    return number(high.reshape(exponents.shape))
+
+
+def compact_entropy(
+    ln_n: Any, *, half_sides: Any = None, radius: float | None = None, dimension: int | None = None
+) -> Any:
+    r"""Return upper bounds on the entropy numbers of a compact set in finite dimension.
+
+    Parameters
+    ----------
+    ln_n : float or array-like
+        Natural logarithms of n.
+    half_sides : array-like, optional
+        A box, in the metric of l_infinity: exact, see `box_entropy`.
+    radius, dimension : float and int, optional
+        A ball of a norm on R^d, in that norm: :math:`N(\epsilon) \le (1 + 2 R / \epsilon)^d`, so
+        that :math:`\epsilon_n \le 2 R / (n^{1/d} - 1)`, and never more than R.
+
+    Returns
+    -------
+    float or ndarray
+        The bounds, which fall like n^(-1/d).
+
+    References
+    ----------
+    Smola 1998, proposition 9.3, whose constant is made explicit here.
+
+    Examples
+    --------
+    >>> import math
+    >>> from mercer.capacity.entropy import compact_entropy
+    >>> round(compact_entropy(math.log(100), half_sides=[0.5, 0.5]), 9)
+    0.05
+    >>> round(compact_entropy(math.log(9), radius=1.0, dimension=1), 3)
+    0.25
+    """
+    if (half_sides is None) == (radius is None):
+        raise ValueError("give either half_sides, for a box, or radius and dimension, for a ball.")
+    if half_sides is not None:
+        return box_entropy(half_sides, ln_n)
+    d = integer(dimension, "dimension", minimum=1)
+    R = positive(radius, "radius")
+    exponents = log_counts(ln_n)
+    with np.errstate(divide="ignore", over="ignore"):
+        return number(np.minimum(R, 2.0 * R / np.expm1(exponents / d)))
+
+
+def log_covering(entropy: Any, eps: Any) -> Any:
+    """Return logarithms of covering numbers from entropy numbers, the functional inverse.
+
+    Parameters
+    ----------
+    entropy : callable
+        ``entropy(ln_n)``, nonincreasing, for arrays.
+    eps : float or array-like
+        Radii > 0.
+
+    Returns
+    -------
+    float or ndarray
+        The smallest ln n with entropy(ln n) <= eps; infinite where there is none.
+
+    References
+    ----------
+    Smola 1998, (8.30).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.capacity.entropy import log_covering
+    >>> round(float(np.exp(log_covering(lambda ln_n: 0.5 * np.exp(-ln_n), 0.05))), 6)
+    10.0
+    """
+    return number(invert(entropy, eps))
+
+
+def dyadic(entropy: Any, n: int) -> float:
+    """Return the dyadic entropy number e_n = eps_{2^(n-1)} of a set.
+
+    Parameters
+    ----------
+    entropy : callable
+        ``entropy(ln_n)``.
+    n : int >= 1
+        The index.
+    """
+    return float(entropy((integer(n, "n", minimum=1) - 1) * math.log(2.0)))
+
+
+PROVED, CONJECTURED = 103.0, 1.86
+
+
+def maurey_factor(log2_n: Any, n_points: float) -> Array:
+    """Return sqrt(log2(1 + m / L) / L) for arrays of L = log2 n; infinite at L = 0."""
+    L = np.asarray(log2_n, dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        return np.sqrt(np.log2(1.0 + n_points / L) / L)
+
+
+def cubes_factor(ln_n: Any, n_points: float) -> Array:
+    """Return the entropy numbers of the unit cube in m dimensions, 1 / floor(n^(1/m))."""
+    side = np.exp(np.minimum(np.asarray(ln_n, dtype=np.float64) / n_points, 700.0))
+    return 1.0 / np.floor(side * (1.0 + 1e-12))
+
+
+def constant_condition(c: float) -> Condition:
+    """Return the condition on the constant of the theorem: proved or conjectured."""
+    what = f"Maurey's theorem holds with c = {c:g}"
+    if c >= PROVED:
+        return Condition(what, "satisfied", "c <= 103 is proved")
+    return Condition(what, "unknown", "proved for 103; 1.86 is conjectured")
+
+
+@bound("entropy number of an evaluation operator", "Smola 1998, theorem 8.4", trivial=None)
+def maurey_bound(ln_n: float, n_samples: int, norm: float = 1.0, c: float = PROVED) -> Bound:
+    """Return the bound of Maurey and Carl on the entropy numbers into l_infinity on m points.
+
+    Parameters
+    ----------
+    ln_n : float >= 0
+        Natural logarithm of n.
+    n_samples : int >= 1
+        The number of points m.
+    norm : float > 0, default=1.0
+        The norm of the operator: the largest length of an evaluated point.
+    c : float > 0, default=103
+        The constant. 1.86 is believed to hold and is not proved.
+
+    Returns
+    -------
+    Bound
+        The smallest of the norm, Maurey's bound and the count of cubes.
+
+    Examples
+    --------
+    >>> import math
+    >>> from mercer.capacity.entropy import maurey_bound
+    >>> round(maurey_bound(99 * math.log(2), 1000, c=1.0).value, 3)
+    0.186
+    >>> maurey_bound(1.0, 1000).value  # the norm
+    1.0
+    """
+    if not norm > 0:
+        raise ValueError(f"norm must be positive; got {norm!r}.")
+    regimes = {
+        "norm": 1.0,
+        "Maurey": c * float(maurey_factor(ln_n / math.log(2.0) + 1.0, n_samples)),
+        "cubes": float(cubes_factor(ln_n, n_samples)),
+    }
+    best = min(regimes, key=lambda name: regimes[name])
+    used = (constant_condition(c),) if best == "Maurey" else ()
+    return state({best: norm * regimes[best]}, *used)

@@ -22,18 +22,17 @@ import numpy as np
 
 from mercer.capacity import vocabulary
 from mercer.capacity.bound import Bound, Condition, bound, state
-from mercer.capacity.comparison import Comparison, compare
+from mercer.capacity.statements import Comparison, compare
 from mercer.capacity.uniform import UniformBound, overall_bound
 from mercer.expansion import Expansion
 from mercer.geometry import RKHSFunction
 from mercer.kernels import Kernel, resolve
 from mercer.objects.parameters import integer, positive, require_choice
 
-from .choose import choose_period, wrap_error
 from .classes import KernelClass, LPClass, SVClass
 from .inputs import Array
-from .maurey import PROVED
-from .periodic import PeriodicSpectrum, Spectrum
+from .operators import PROVED
+from .periodic import PeriodicSpectrum, Spectrum, choose_period, wrap_error
 from .scaling import eps_of
 
 __all__ = [

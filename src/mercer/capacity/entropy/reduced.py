@@ -26,7 +26,7 @@ from mercer.objects.validation import take
 
 from .hulls import barron_bound, makovoz_bound
 from .inputs import Array
-from .sets import entropy_number
+from .operators import entropy_number
 
 __all__ = ["ReducedSet", "ReductionCertificate"]
 
