@@ -102,6 +102,12 @@ def test_keep_runs_an_action_to_its_end():
     assert not Run().keep(lambda: None)
 
 
+@pytest.mark.parametrize("limit", [-1.0, math.nan])
+def test_a_time_limit_that_is_no_duration_is_refused(limit):
+    with pytest.raises(ValueError, match="time_limit must be a number >= 0"):
+        Run(time_limit=limit)
+
+
 def test_branches_count_on_and_share_limits():
     heard = []
     run = Run(time_limit=100.0, max_iter=10, listeners=[heard.append])

@@ -119,6 +119,8 @@ class Run:
         listeners: Sequence[Listener] = (),
         target: Target | None = None,
     ) -> None:
+        if time_limit is not None and not float(time_limit) >= 0.0:
+            raise ValueError(f"time_limit must be a number >= 0; got {time_limit!r}.")
         self._watch = _Watch(listeners, time.perf_counter())
         self._deadline = math.inf if time_limit is None else self._watch.began + float(time_limit)
         self._first = 0
@@ -281,7 +283,7 @@ class Run:
         part = Run.__new__(Run)
         part._watch = self._watch
         part._deadline = self._deadline
-        if self.limited and share < 1.0:
+        if share < 1.0 and self._deadline < math.inf:
             part._deadline = time.perf_counter() + share * self.seconds_left
         part._first = self._first + after
         left = None if self.max_iter is None else max(self.max_iter - after, 0)
@@ -295,8 +297,8 @@ class Run:
 
         The callback takes the fields of a :class:`Report` and returns whether to stop.
         """
-        seconds = max(self.seconds_left, _SHORTEST) if self.limited else 0.0
-        return seconds, self.report if self.watched else None
+        seconds = 0.0 if self._deadline == math.inf else max(self.seconds_left, _SHORTEST)
+        return seconds, self.report if self._watch.listeners else None
 
 
 def stopwatch() -> Callable[[], float]:

@@ -14,6 +14,7 @@ from mercer.data import lfd_toy
 from mercer.gram import Gram
 from mercer.kernels import Precomputed
 from mercer.losses import ZeroOne
+from mercer.run import Run
 from mercer.solvers import DualProblem, Settings, solve
 from tests.literature.problems import CLOUDS_KERNEL, EXACT, clouds, soft_margin_primal, two_points
 
@@ -112,7 +113,7 @@ def test_cached_errors_equal_errors_from_scratch_after_every_step() -> None:
         np.minimum(y, 0), np.maximum(y, 0), -y, group=np.zeros(40, dtype=np.int64)
     )
     for step in range(1, 60):
-        found = solve(problem, gram, Settings(tol=1e-10, max_iter=step))
+        found = solve(problem, gram, Settings(tol=1e-10), run=Run(max_iter=step))
         assert found.n_iter == step
         errors = found.values - found.multiplier[0] - y  # f = values + b with b = -multiplier
         again = K @ found.beta - found.multiplier[0] - y

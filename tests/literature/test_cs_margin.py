@@ -20,6 +20,7 @@ from mercer.geometry.hyperplanes import (
 )
 from mercer.gram import Gram
 from mercer.kernels import RBF, Definiteness, Linear
+from mercer.run import Run
 from mercer.solvers import (
     DualProblem,
     Settings,
@@ -224,7 +225,7 @@ def test_feasibility_gap_is_a_true_gap_only_for_a_feasible_machine() -> None:
     best = SVC(kernel=NARROW, **HARD).fit(X, y).certificate_
     optimum, misleading = best.primal, 0
     for steps in (10, 30, 100, 300):
-        found = solve(problem, gram, Settings(tol=1e-8, max_iter=steps))
+        found = solve(problem, gram, Settings(tol=1e-8), run=Run(max_iter=steps))
         alpha, f = y * found.beta, found.values - found.multiplier[0]
         norm2 = found.beta @ K @ found.beta
         dual = alpha.sum() - 0.5 * norm2

@@ -13,6 +13,7 @@ from mercer.data import xor
 from mercer.gram import Gram
 from mercer.kernels import RBF, Linear, Precomputed
 from mercer.losses import Hinge, SquaredHinge
+from mercer.run import Run
 from mercer.solvers import DualProblem, Settings, Solution, solve
 from mercer.solvers.certification import hard_margin_values, loss_values
 from tests.literature.problems import (
@@ -239,7 +240,9 @@ def test_an_infeasible_start_is_refused() -> None:
 def test_the_objective_never_gets_worse() -> None:
     X, y = clouds()
     gram, problem = Gram(CLOUDS_KERNEL, X, "float64"), classification(y, 1.0)
-    path = [solve(problem, gram, Settings(tol=1e-9, max_iter=k)).objective for k in range(80)]
+    path = [
+        solve(problem, gram, Settings(tol=1e-9), run=Run(max_iter=k)).objective for k in range(80)
+    ]
     assert (np.diff(path) <= 1e-12).all()
     assert path[-1] < path[0]
 
@@ -269,7 +272,7 @@ def test_slow_growth_of_the_objective_does_not_mean_optimality() -> None:
     gram, problem = Gram(CLOUDS_KERNEL, X, "float64"), classification(y, 1e3)
     value, steps, beta = 0.0, 0, None
     while True:  # stop when W grows by less than the fraction 1e-9 in a step
-        one = solve(problem, gram, Settings(tol=1e-3, max_iter=1), start=beta)
+        one = solve(problem, gram, Settings(tol=1e-3), start=beta, run=Run(max_iter=1))
         beta, steps = one.beta, steps + one.n_iter
         if (-one.objective - value) / -one.objective < 1e-9:
             break
@@ -318,7 +321,7 @@ def test_a_moving_box_gives_a_gap_to_machines_without_one() -> None:
     optimum = hard.certificate_.dual
     ratios = []
     for steps in (50, 200, 3200):
-        found = solve(classification(y), gram, Settings(tol=1e-9, max_iter=steps))
+        found = solve(classification(y), gram, Settings(tol=1e-9), run=Run(max_iter=steps))
         box = np.abs(found.beta).max() + 1
         f0, f = found.values, found.values - found.multiplier[0]
         proof = loss_values(Hinge(), y, np.full(40, box), found.beta, f0, f, FIRST)[0]
@@ -345,7 +348,9 @@ def test_direct_gap_of_the_two_norm_machine() -> None:
     gram, C = Gram(CLOUDS_KERNEL, X, "float64"), 0.5  # the text's C is 1
     gaps = []
     for steps in (10, 40, 160, 1000):
-        found = solve(classification(y, shift=1.0), gram, Settings(tol=1e-10, max_iter=steps))
+        found = solve(
+            classification(y, shift=1.0), gram, Settings(tol=1e-10), run=Run(max_iter=steps)
+        )
         f = found.values - found.multiplier[0]
         proof = loss_values(SquaredHinge(), y, np.full(40, C), found.beta, found.values, f, FIRST)[
             0
@@ -376,7 +381,7 @@ def test_a_tight_tolerance_costs_steps_and_changes_hardly_a_label() -> None:
 def test_contributions_to_the_gap_point_at_what_is_not_yet_solved() -> None:
     X, y = clouds()
     gram = Gram(CLOUDS_KERNEL, X, "float64")
-    found = solve(classification(y, 1.0), gram, Settings(tol=1e-9, max_iter=12))
+    found = solve(classification(y, 1.0), gram, Settings(tol=1e-9), run=Run(max_iter=12))
     alpha, f = y * found.beta, found.values - found.multiplier[0]
     slack = np.maximum(0, 1 - y * f)
     proof = loss_values(Hinge(), y, np.ones(40), found.beta, found.values, f, FIRST)[0]
@@ -394,7 +399,7 @@ def test_pair_steps_without_an_upper_bound() -> None:
     K, gram = NARROW(X), Gram(NARROW, X, "float64")
     before = np.zeros(40)
     for k in range(1, 60):
-        found = solve(classification(y), gram, Settings(tol=1e-9, max_iter=k))
+        found = solve(classification(y), gram, Settings(tol=1e-9), run=Run(max_iter=k))
         change = found.beta - before
         i, j = np.flatnonzero(change)  # exactly two variables
         up, down = (i, j) if change[i] > 0 else (j, i)
@@ -437,9 +442,11 @@ def test_steps_do_not_depend_on_the_bias(b: float) -> None:
     X, y = clouds()
     gram = Gram(CLOUDS_KERNEL, X, "float64")
     for steps in (1, 5, 20, 80):
-        plain = solve(classification(y, 1.0), gram, Settings(tol=1e-8, max_iter=steps))
+        plain = solve(classification(y, 1.0), gram, Settings(tol=1e-8), run=Run(max_iter=steps))
         # E_i = f_i + b - y_i: the bias adds the same number to all of them.
-        shifted = solve(classification(y, 1.0, slope=b), gram, Settings(tol=1e-8, max_iter=steps))
+        shifted = solve(
+            classification(y, 1.0, slope=b), gram, Settings(tol=1e-8), run=Run(max_iter=steps)
+        )
         assert shifted.n_iter == plain.n_iter == steps
         assert shifted.beta == pytest.approx(plain.beta, abs=1e-11)
         assert shifted.multiplier[0] - plain.multiplier[0] == pytest.approx(b, abs=1e-10)
@@ -454,7 +461,7 @@ def slack_sum(b: Any, f0: Any, y: Any) -> Any:
 def test_the_bias_that_minimises_the_slacks_has_the_smallest_gap(steps: int) -> None:
     X, y = clouds()
     gram = Gram(CLOUDS_KERNEL, X, "float64")
-    found = solve(classification(y, 1.0), gram, Settings(tol=1e-9, max_iter=steps))
+    found = solve(classification(y, 1.0), gram, Settings(tol=1e-9), run=Run(max_iter=steps))
     f0, alpha = found.values, y * found.beta
 
     def gap(b: float) -> float:
@@ -493,7 +500,7 @@ def test_without_a_bias_each_step_moves_one_multiplier_by_its_best_amount() -> N
     problem = DualProblem(np.minimum(y, 0), np.maximum(y, 0), -y)
     alpha = np.zeros(40)
     for k in range(1, 80):
-        found = solve(problem, gram, Settings(tol=1e-9, max_iter=k))
+        found = solve(problem, gram, Settings(tol=1e-9), run=Run(max_iter=k))
         change = y * found.beta - alpha
         (i,) = np.flatnonzero(change)
         step = (1 - y[i] * (K[i] @ (y * alpha))) / K[i, i]  # the row of Table 7.1

@@ -15,6 +15,7 @@ from mercer.gram import Gram
 from mercer.kernels import RBF, Linear, Polynomial
 from mercer.losses import Hinge
 from mercer.machines.support_vector.hard_margin import training_set_margin
+from mercer.run import Run
 from mercer.solvers import DualProblem, Settings, solve
 
 Array = NDArray[np.float64]
@@ -267,7 +268,9 @@ def test_without_slack_the_dual_of_exclusive_or_has_no_bound() -> None:
         *Hinge().pieces(y, np.full(4, np.inf))[:3], group=np.zeros(4, dtype=np.int64)
     )
     assert problem.upper.tolist() == [0, np.inf, np.inf, 0]
-    solution = solve(problem, Gram(Linear(), X), Settings(objective_floor=-1e6, max_iter=10**6))
+    solution = solve(
+        problem, Gram(Linear(), X), Settings(objective_floor=-1e6), run=Run(max_iter=10**6)
+    )
     assert solution.status == "infeasible"
     assert solution.objective < -1e6
     with pytest.raises(NotSeparableError, match="not separable") as error:
@@ -333,7 +336,7 @@ def test_gradient_of_the_dual_against_finite_differences(steps: int) -> None:
     K = gram.tile()
     problem = DualProblem(*Hinge().pieces(y, np.ones(n))[:3], group=np.zeros(n, dtype=np.int64))
     # Stopped on the way, where the gradient does not vanish.
-    solution = solve(problem, gram, Settings(max_iter=steps, tol=1e-12))
+    solution = solve(problem, gram, Settings(tol=1e-12), run=Run(max_iter=steps))
     assert solution.status == "iteration_limit"
     alpha = y * solution.beta
     gradient = 1 - y * solution.values

@@ -19,6 +19,7 @@ from mercer.data import noisy_sinc
 from mercer.gram import Gram
 from mercer.kernels import RBF, Linear, Sigmoid
 from mercer.losses import EpsilonInsensitive, Hinge
+from mercer.run import Report, Run
 from mercer.solvers import DualProblem, Settings, solve
 from mercer.solvers.certificate import significant_figures
 from mercer.solvers.certification import Values, loss_values
@@ -248,7 +249,7 @@ def test_the_solver_measures_the_same_gap_as_the_certificate() -> None:
     X, y = overlapping(60)
     C, b = 2.0, None
     gram = Gram(KERNEL, X)
-    solution = solve(classification(y, C), gram, Settings(max_iter=15, tol=1e-10))
+    solution = solve(classification(y, C), gram, Settings(tol=1e-10), run=Run(max_iter=15))
     b = -solution.multiplier[0]
     values = one_machine(Hinge(), y, np.full(60, C), solution.beta, gram.tile(), b)
     assert solution.relative_gap == pytest.approx(values.relative_gap, rel=1e-10)
@@ -309,11 +310,11 @@ def test_the_optimum_lies_between_the_best_bounds_seen() -> None:
     problem, gram = classification(y, 5.0), Gram(KERNEL, X, "float64")
     reports: list[tuple[float, float]] = []
 
-    def watch(_i: int, _violation: float, objective: float, gap: float, *_rest: int) -> None:
-        reports.append((objective, gap))
+    def watch(report: Report) -> None:
+        reports.append((report.objective, report.gap))
 
-    settings = Settings(tol=1e-4, shrinking=False, working_set=64, callback=watch)
-    final = solve(problem, gram, settings)
+    settings = Settings(tol=1e-4, shrinking=False, working_set=64)
+    final = solve(problem, gram, settings, run=Run(listeners=[watch]))
     assert len(reports) > 20
     objective, relative = np.array(reports).T
     # The chapter's primal falls at every step ...

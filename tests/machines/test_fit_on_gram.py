@@ -14,6 +14,7 @@ from mercer import SVC, SVR, NuSVC, OneClassSVM
 from mercer.gram import Gram
 from mercer.kernels import RBF, Linear, Spectrum
 from mercer.machines.support_vector.fitting import fit_on
+from mercer.run import Run
 from mercer.solvers import Settings
 
 RNG = np.random.default_rng(2)
@@ -110,7 +111,7 @@ def test_a_fit_behind_the_door_keeps_columns_limits_and_failures() -> None:
     model = fit_on(SVC(), data, gram)
     assert model.feature_names_in_.tolist() == list("abcd")
     with pytest.warns(ConvergenceWarning):
-        fit_on(SVC(), data, gram, settings=Settings(max_iter=3))
+        fit_on(SVC(), data, gram, settings=Settings(), run=Run(max_iter=3))
     with pytest.raises(ValueError, match="80 rows, but there are 2 samples"):
         fit_on(model, data.take(np.array([0, 1])), gram)
     with pytest.raises(ValueError, match="C must be"):

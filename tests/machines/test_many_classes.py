@@ -3,8 +3,10 @@
 import pickle
 import sys
 import warnings
+from itertools import count
 from pathlib import Path
 from time import perf_counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -240,8 +242,8 @@ def test_pairs_are_polished_as_single_problems_are(kernel):
 
 
 def test_time_that_is_over_ends_the_problems_one_by_one(monkeypatch):
-    clock = iter(range(0, 10**6, 100))
-    monkeypatch.setattr(ladder, "perf_counter", lambda: float(next(clock)))
+    clock = count(perf_counter(), 100.0)
+    monkeypatch.setattr("mercer.run.time", SimpleNamespace(perf_counter=lambda: next(clock)))
     monkeypatch.setattr(ladder, "solve", None)
     random = np.random.default_rng(0)
     X, y = random.normal(size=(240, 4)) * 2.0**20, np.arange(240) % 20

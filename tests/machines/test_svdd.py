@@ -75,9 +75,9 @@ def test_no_other_ball_has_a_lower_objective():
 def test_a_stop_keeps_the_best_ball_so_far(monkeypatch, status):
     calls = []
 
-    def stopped(problem, gram, settings, start):
-        calls.append(settings)
-        found = solve(problem, gram, dataclasses.replace(settings, max_iter=3), start)
+    def stopped(problem, gram, settings, start, run):
+        calls.append(run.seconds_left)
+        found = solve(problem, gram, settings, start, run=run.branch(steps=3))
         return dataclasses.replace(found, status=status)
 
     monkeypatch.setattr(ball, "solve", stopped)
@@ -91,7 +91,7 @@ def test_a_stop_keeps_the_best_ball_so_far(monkeypatch, status):
         with pytest.warns(ConvergenceWarning, match="time_limit=7"):
             model.fit(X)
         assert len(calls) == 1
-    assert 6.0 < calls[0].time_limit <= 7.0  # what is left of it when the solver begins
+    assert 6.0 < calls[0] <= 7.0  # what is left of it when the solver begins
     assert model.certificate_.status == status
     assert model.certificate_.dual < model.certificate_.primal < np.inf
     assert model.predict(X).shape == (60,)

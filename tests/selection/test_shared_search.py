@@ -157,6 +157,7 @@ def _split(K):
 def test_a_larger_cost_takes_no_step_where_no_coefficient_is_bounded():
     from mercer import _native
     from mercer.losses import Hinge
+    from mercer.run import Run
     from mercer.solvers import Settings
     from mercer.solvers.decomposition import native_settings
     from mercer.solvers.problem import DualProblem
@@ -172,7 +173,7 @@ def test_a_larger_cost_takes_no_step_where_no_coefficient_is_bounded():
     rows, ends = np.arange(40), np.array([40])
     path = _native.CostPath(rows, ends, rows, True, steps)
     (found,), _ = _native.solve_cost_paths(
-        [_split(K)], [(0, path)], native_settings(Settings()), np.inf
+        [_split(K)], [(0, path)], native_settings(Settings(), Run())[0], np.inf
     )
     assert [_native.cost_path_statuses[s] for s in found["status"][:, 0]] == ["optimal"] * 4
     assert found["n_iter"][0, 0] > 0
@@ -187,6 +188,7 @@ def test_a_larger_cost_takes_no_step_where_no_coefficient_is_bounded():
 def test_conjugate_steps_keep_bounds_and_sums_and_reach_the_optimum(intercept, curved):
     from mercer import _native
     from mercer.losses import EpsilonInsensitive, SquaredEpsilonInsensitive
+    from mercer.run import Run
     from mercer.solvers import Settings
     from mercer.solvers.decomposition import native_settings
     from mercer.solvers.problem import DualProblem
@@ -203,7 +205,7 @@ def test_conjugate_steps_keep_bounds_and_sums_and_reach_the_optimum(intercept, c
     rows = np.arange(n)
     path = _native.CostPath(rows, np.array([n]), rows, intercept, steps)
     (found,), _ = _native.solve_cost_paths(
-        [_split(K)], [(0, path)], native_settings(Settings()), 5e-4
+        [_split(K)], [(0, path)], native_settings(Settings(), Run())[0], 5e-4
     )
     assert [_native.cost_path_statuses[s] for s in found["status"][:, 0]] == ["optimal"] * 3
     assert found["n_iter"].max() > 8 * n  # after which such steps are made
@@ -218,6 +220,7 @@ def test_conjugate_steps_keep_bounds_and_sums_and_reach_the_optimum(intercept, c
 def test_gaps_of_large_c_come_from_kernel_values_in_double_precision():
     from mercer import _native
     from mercer.losses import Hinge
+    from mercer.run import Run
     from mercer.solvers import Settings
     from mercer.solvers.decomposition import native_settings
     from mercer.solvers.problem import DualProblem
@@ -233,7 +236,7 @@ def test_gaps_of_large_c_come_from_kernel_values_in_double_precision():
     gaps = []
     for parts, kernel in (((high, low), K), ((high, 0 * low), high.astype(np.float64))):
         (found,), _ = _native.solve_cost_paths(
-            [parts], [(0, path)], native_settings(Settings()), 5e-4
+            [parts], [(0, path)], native_settings(Settings(), Run())[0], 5e-4
         )
         assert _native.cost_path_statuses[found["status"][0, 0]] == "optimal"
         beta, m = found["beta"][0], found["multiplier"][0, 0]

@@ -21,6 +21,7 @@ from mercer.losses import (
     SquaredEpsilonInsensitive,
     SquaredHinge,
 )
+from mercer.run import Report, Run
 from mercer.solvers import DualProblem, Settings, Solution, dense_interior_point, solve
 from mercer.solvers.dense_interior_point import TooLargeError, solve_with_equations
 from mercer.solvers.multipliers import choose_multipliers
@@ -100,7 +101,7 @@ def optimum_of_a_general_solver(loss: Loss, y: Array, c: Array) -> float:
 @each_loss
 def test_the_gap_encloses_what_a_general_solver_finds(loss: Loss, y: Array) -> None:
     problem = posed(loss, y)
-    found = solve_with_equations(problem, Gram(ThinPlate(), X, "float64"), Settings(), Q)
+    found = solve_with_equations(problem, Gram(ThinPlate(), X, "float64"), Settings(), Run(), Q)
     assert found.status == "optimal"
     assert found.kkt_violation < 1e-10
     assert np.all((found.beta >= problem.lower) & (found.beta <= problem.upper))
@@ -118,11 +119,11 @@ def test_the_gap_is_valid_wherever_the_iterations_end(
     loss: Loss, y: Array, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gram, problem = Gram(ThinPlate(), X, "float64"), posed(loss, y)
-    best = -solve_with_equations(problem, gram, Settings(), Q).objective
+    best = -solve_with_equations(problem, gram, Settings(), Run(), Q).objective
     monkeypatch.setattr(dense_interior_point, "_CHANGES", 0)
     gaps = []
     for limit in range(0, 12, 2):
-        found = solve_with_equations(problem, gram, Settings(max_iter=limit), Q)
+        found = solve_with_equations(problem, gram, Settings(), Run(max_iter=limit), Q)
         assert found.n_iter <= limit
         assert np.all((found.beta >= problem.lower) & (found.beta <= problem.upper))
         assert np.abs(Q.T @ found.beta).max() <= 1e-13 * np.abs(found.beta).sum()
@@ -139,7 +140,7 @@ def test_the_gap_is_valid_wherever_the_iterations_end(
 def test_with_one_equation_pair_steps_find_the_same(loss: Loss, y: Array, kernel: Any) -> None:
     gram, problem = Gram(kernel, X, "float64"), posed(loss, y)
     one = np.full((N, 1), 1.0 / np.sqrt(N))
-    found = solve_with_equations(problem, gram, Settings(), one)
+    found = solve_with_equations(problem, gram, Settings(), Run(), one)
     problem.group = np.zeros(N, dtype=np.int64)
     pairs = solve(problem, gram, Settings(tol=1e-10))
     K = kernel(X)
@@ -155,7 +156,7 @@ def test_with_one_equation_pair_steps_find_the_same(loss: Loss, y: Array, kernel
 
 def test_without_equations_it_solves_machines_without_a_bias() -> None:
     gram, problem = Gram(RBF(0.5), X, "float64"), posed(*LOSSES["tube"])
-    found = solve_with_equations(problem, gram, Settings(), np.empty((N, 0)))
+    found = solve_with_equations(problem, gram, Settings(), Run(), np.empty((N, 0)))
     pairs = solve(problem, gram, Settings(tol=1e-10))
     np.testing.assert_allclose(found.beta, pairs.beta, atol=1e-7)
 
@@ -166,9 +167,11 @@ def test_rows_are_those_of_the_problem() -> None:
     c = PRICES[rows]
     problem = posed(loss, T[rows], c)
     basis = orthonormal(polynomial_basis(X[rows], 2))
-    alone = solve_with_equations(problem, Gram(ThinPlate(), X[rows], "float64"), Settings(), basis)
+    alone = solve_with_equations(
+        problem, Gram(ThinPlate(), X[rows], "float64"), Settings(), Run(), basis
+    )
     problem.rows = rows
-    view = solve_with_equations(problem, Gram(ThinPlate(), X, "float64"), Settings(), basis)
+    view = solve_with_equations(problem, Gram(ThinPlate(), X, "float64"), Settings(), Run(), basis)
     np.testing.assert_allclose(view.beta, alone.beta, atol=1e-12)
     assert view.n_kernel_values == 49
 
@@ -181,10 +184,10 @@ def test_variables_of_the_same_object_share_a_row() -> None:
     gram = Gram(ThinPlate(), X, "float64")
     shared = posed(loss, y, c)
     shared.rows = rows
-    one = solve_with_equations(shared, gram, Settings(), basis)
+    one = solve_with_equations(shared, gram, Settings(), Run(), basis)
     assert one.n_kernel_values == N * N
     apart = Gram(ThinPlate(), X[rows], "float64")
-    other = solve_with_equations(posed(loss, y, c), apart, Settings(), basis)
+    other = solve_with_equations(posed(loss, y, c), apart, Settings(), Run(), basis)
     assert one.objective == pytest.approx(other.objective, rel=1e-10)
     f, g = (s.values - basis @ s.multiplier for s in (one, other))
     np.testing.assert_allclose(f, g, atol=1e-8)
@@ -194,22 +197,22 @@ def test_variables_of_the_same_object_share_a_row() -> None:
 def test_a_matrix_that_is_negative_where_the_equations_hold_is_noticed() -> None:
     problem = posed(*LOSSES["squared tube"])
     gram = Gram(ThinPlate(), X, "float64")
-    assert not solve_with_equations(problem, gram, Settings(), Q).negative_curvature
+    assert not solve_with_equations(problem, gram, Settings(), Run(), Q).negative_curvature
     constants = Q[:, :1] * 0.0 + 1.0 / np.sqrt(N)
-    assert solve_with_equations(problem, gram, Settings(), constants).negative_curvature
+    assert solve_with_equations(problem, gram, Settings(), Run(), constants).negative_curvature
 
 
 def test_limits_and_listeners() -> None:
     gram, problem = Gram(ThinPlate(), X, "float64"), posed(*LOSSES["tube"])
-    late = Settings(time_limit=1e-9)
-    assert solve_with_equations(problem, gram, late, Q).status == "time_limit"
+    late = Run(time_limit=1e-9)
+    assert solve_with_equations(problem, gram, Settings(), late, Q).status == "time_limit"
     heard: list[int] = []
 
-    def listen(k: int, *_: Any) -> bool:
-        heard.append(k)
-        return k == 3
+    def listen(report: Report) -> bool:
+        heard.append(report.iteration)
+        return report.iteration == 3
 
-    found = solve_with_equations(problem, gram, Settings(callback=listen), Q)
+    found = solve_with_equations(problem, gram, Settings(), Run(listeners=[listen]), Q)
     assert (found.status, heard) == ("interrupted", [0, 1, 2, 3])
     assert np.isfinite(found.multiplier).all()
 
@@ -219,7 +222,9 @@ def test_a_matrix_that_does_not_fit_into_memory_is_announced(
 ) -> None:
     monkeypatch.setattr(dense_interior_point, "_memory", lambda: 6000.0)
     with pytest.raises(TooLargeError, match=r"14 rows need 0\.0 GB"):
-        solve_with_equations(posed(*LOSSES["tube"]), Gram(ThinPlate(), X, "float64"), Settings(), Q)
+        solve_with_equations(
+            posed(*LOSSES["tube"]), Gram(ThinPlate(), X, "float64"), Settings(), Run(), Q
+        )
 
 
 def test_large_problems_take_seconds() -> None:
@@ -228,7 +233,7 @@ def test_large_problems_take_seconds() -> None:
     basis = orthonormal(polynomial_basis(Z, 2))
     problem = posed(EpsilonInsensitive(0.05), y, np.full(600, 5.0))
     begin = time.perf_counter()
-    found = solve_with_equations(problem, Gram(ThinPlate(), Z, "float64"), Settings(), basis)
+    found = solve_with_equations(problem, Gram(ThinPlate(), Z, "float64"), Settings(), Run(), basis)
     assert found.status == "optimal"
     assert found.kkt_violation < 1e-9
     assert time.perf_counter() - begin < 60.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,8 @@ from mercer import SVC, SVR, NuSVC
 from mercer.gram import Gram
 from mercer.kernels import RBF, Kernel, Linear, Polynomial
 from mercer.machines.support_vector import proving
-from mercer.solvers import DualProblem, Settings, interior_point_solver, solve
+from mercer.run import Run
+from mercer.solvers import DualProblem, Settings, solve
 from mercer.solvers import feature_interior_point as factor
 from mercer.solvers.feature_interior_point import solve_in_features
 
@@ -82,14 +84,14 @@ def test_both_methods_find_the_same_optimum(
     problem: DualProblem, totals: list[float], kernel: Kernel
 ) -> None:
     gram = Gram(kernel, X)
-    found = solve_in_features(problem, gram, Settings(), np.array(totals))
+    found = solve_in_features(problem, gram, Settings(), Run(), np.array(totals))
     assert found is not None
     assert found.status == "optimal"
     assert np.all((found.beta >= problem.lower) & (found.beta <= problem.upper))
     for g, total in enumerate(totals):
         assert found.beta[problem.group == g].sum() == pytest.approx(total, abs=1e-9)
     # No step is left to do, and pair steps from elsewhere end at the same value.
-    there = solve(problem, gram, Settings(tol=1e-6, max_iter=0), start=found.beta)
+    there = solve(problem, gram, Settings(tol=1e-6), start=found.beta, run=Run(max_iter=0))
     assert there.kkt_violation < 1e-5
     pairs = solve(problem, gram, Settings(tol=1e-9), start=start_of(problem, totals))
     assert pairs.status == "optimal"
@@ -98,12 +100,14 @@ def test_both_methods_find_the_same_optimum(
 
 def test_what_it_does_not_take_it_leaves() -> None:
     problem, _ = PROBLEMS["hinge"]
-    assert solve_in_features(problem, Gram(RBF(5.0), X), Settings(), np.zeros(1), 10) is None
+    assert solve_in_features(problem, Gram(RBF(5.0), X), Settings(), Run(), np.zeros(1), 10) is None
     tiny = Settings(cache_size=8 * N * 2 / 2**20)  # room for two columns
-    assert solve_in_features(problem, Gram(Linear(), X), tiny, np.zeros(1)) is None
+    assert solve_in_features(problem, Gram(Linear(), X), tiny, Run(), np.zeros(1)) is None
     outside = DualProblem(HALF, 2 * HALF, -Y, group=ONE)  # kinks at 0
-    assert solve_in_features(outside, Gram(Linear(), X), Settings(), np.array([40.0])) is None
-    assert solve_in_features(problem, Gram(Linear(), 0 * X), Settings(), np.zeros(1)) is None
+    assert (
+        solve_in_features(outside, Gram(Linear(), X), Settings(), Run(), np.array([40.0])) is None
+    )
+    assert solve_in_features(problem, Gram(Linear(), 0 * X), Settings(), Run(), np.zeros(1)) is None
 
 
 # ------------------------------------------------------------------ badly scaled data
@@ -197,9 +201,8 @@ def test_the_time_limit_ends_the_factorisation(monkeypatch: pytest.MonkeyPatch) 
     chooser = factor.chooser("largest", np.ones(N), 0.0)
     monkeypatch.setattr(factor, "chooser", lambda *_: lambda r: pivots.append(1) or chooser(r))
     begin = time.perf_counter()  # every pivot takes an hour
-    monkeypatch.setattr(factor, "perf_counter", lambda: begin + 3600.0 * len(pivots))
-    late = iter([begin, *[begin + 1e6] * 9])
-    monkeypatch.setattr(interior_point_solver, "perf_counter", lambda: next(late))
+    clock = SimpleNamespace(perf_counter=lambda: begin + 3600.0 * len(pivots))
+    monkeypatch.setattr("mercer.run.time", clock)
     model = SVC(gamma=0.1, solver="interior_point", time_limit=1e4)
     with pytest.warns(ConvergenceWarning, match="time_limit"):
         model.fit(X, Y)

@@ -83,12 +83,13 @@ def test_a_single_pair_of_sequences_can_be_interrupted(name: str) -> None:
 # A kernel value takes half a second; making the Gram matrix none.
 LIMITED = """
 from mercer.losses import Hinge
+from mercer.run import Run
 from mercer.solvers import DualProblem, Settings, solve
 gram = Gram(WeightedDegree(8, shift=20_000), [text(20_000) for _ in range(40)], "float64")
 y = np.where(np.arange(40) % 2, 1.0, -1.0)
 problem = DualProblem(*Hinge().pieces(y, np.ones(40)), group=np.zeros(40, dtype=np.int64))
 begin = time.perf_counter()
-print(solve(problem, gram, Settings(time_limit=0.3)).status, time.perf_counter() - begin)
+print(solve(problem, gram, Settings(), run=Run(time_limit=0.3)).status, time.perf_counter() - begin)
 """
 
 

@@ -323,7 +323,7 @@ def test_three_equalities_are_refused() -> None:
     assert "two" in run.stdout
 
 
-@pytest.mark.parametrize("name", ["tol", "gap_tol", "time_limit", "cache_size"])
+@pytest.mark.parametrize("name", ["tol", "gap_tol", "cache_size"])
 @pytest.mark.parametrize("value", [float("nan"), -1.0])
 def test_settings_that_are_no_sizes_are_refused(name: str, value: float) -> None:
     X, y, _ = data(20)

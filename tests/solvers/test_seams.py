@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -26,6 +25,7 @@ from mercer.losses import (
     Squared,
     SquaredHinge,
 )
+from mercer.run import Run
 from mercer.solvers import (
     Job,
     Problem,
@@ -57,20 +57,16 @@ class ProjectedGradient(Solver):
 
     name, requires, needs_loss = "projected_gradient", ("matmul", "tile"), ("pieces",)
 
-    def solve(self, jobs: Sequence[Job], settings: Settings) -> list[Solution]:
-        return [self._one(job.problem.dual, job.gram, settings) for job in jobs]
-
-    def _one(self, p: Any, gram: Gram, settings: Settings) -> Solution:
+    def solve(self, job: Job, settings: Settings, run: Run) -> Solution:
+        p, gram = job.problem.dual, job.gram
         gram = gram if p.rows is None else gram.take(p.rows)
         curved = [float(np.max(a)) for a in (p.curv_left, p.curv_right) if a is not None]
         step = 1.0 / (float(np.linalg.norm(gram.tile(), 2)) + max(curved, default=0.0))
-        beta, status = np.zeros(gram.n), "iteration_limit"
-        for n_iter in range(20_000):  # noqa: B007
+        beta, status, n_iter = np.zeros(gram.n), None, 0
+        while status is None:
             moved = np.clip(beta - step * (gram.matmul(beta) + p.slopes(beta)[0]), p.lower, p.upper)
-            if np.abs(moved - beta).max() <= 1e-3 * settings.tol * step:
-                status = "optimal"
-                break
-            beta = moved
+            status = run.stop(n_iter, 1e3 * np.abs(moved - beta).max() / step)
+            beta, n_iter = moved, n_iter + 1
         return replace(found(beta, gram, [], n_iter), status=status)
 
 
@@ -100,10 +96,8 @@ class Newton(Solver):
     name, requires, needs_loss = "newton", ("tile",), ("entropy",)
     bases = ("none", "bias", "groups", "functions")
 
-    def solve(self, jobs: Sequence[Job], settings: Settings) -> list[Solution]:
-        return [self._one(job.problem, job.gram) for job in jobs]
-
-    def _one(self, p: Any, gram: Gram) -> Solution:
+    def solve(self, job: Job, settings: Settings, run: Run) -> Solution:
+        p, gram = job.problem, job.gram
         K, B = gram.tile(), p.columns
         n, k = B.shape
         beta, b = np.zeros(n), np.zeros(k)
@@ -255,10 +249,8 @@ class ProximalGradient(Solver):
 
     name, requires, needs_loss, omegas = "proximal_gradient", ("tile",), ("slope",), (L1,)
 
-    def solve(self, jobs: Sequence[Job], settings: Settings) -> list[Solution]:
-        return [self._one(job.problem, job.gram) for job in jobs]
-
-    def _one(self, p: Any, gram: Gram) -> Solution:
+    def solve(self, job: Job, settings: Settings, run: Run) -> Solution:
+        p, gram = job.problem, job.gram
         A, w, u = gram.tile(), np.zeros(gram.n), np.zeros(gram.n)
         step = 1.0 / (2.0 * p.c.max() * np.linalg.norm(A, 2) ** 2)
         for n_iter in range(3000):  # with the momentum of Nesterov
@@ -390,7 +382,9 @@ def test_a_pair_that_does_not_fit_is_refused_with_a_sentence() -> None:
 
 
 @pytest.mark.parametrize("solver", ladder.SOLVERS, ids=lambda s: f"{type(s).__name__}:{s.name}")
-@pytest.mark.parametrize("loss", [Hinge(), EpsilonInsensitive(0.1), Squared()], ids=lambda loss: type(loss).__name__)
+@pytest.mark.parametrize(
+    "loss", [Hinge(), EpsilonInsensitive(0.1), Squared()], ids=lambda loss: type(loss).__name__
+)
 @pytest.mark.parametrize("c", [2.0, np.inf])
 def test_no_solver_drops_a_penalty_on_coefficients(solver: Solver, loss: Any, c: float) -> None:
     """What a solver does not declare it refuses, with its name; or it is not for such problems."""

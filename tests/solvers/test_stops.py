@@ -16,6 +16,7 @@ from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from mercer.gram import Gram
 from mercer.kernels import RBF, Definiteness, FromFunction, Precomputed, Sigmoid
 from mercer.losses import Hinge
+from mercer.run import Run
 from mercer.solvers import DualProblem, Settings, Solution, solve
 from mercer.solvers.certification import loss_values
 
@@ -64,13 +65,13 @@ def test_iteration_limit(n: int) -> None:
     K = gram.tile()
     previous = math.inf
     for limit in (0, 1, 50, 400):
-        solution = solve(problem, gram, Settings(max_iter=limit))
+        solution = solve(problem, gram, Settings(), run=Run(max_iter=limit))
         assert solution.status == "iteration_limit"
         assert solution.n_iter == limit
         assert_honest(solution, problem, K, y, 10.0)
         assert solution.objective < previous
         previous = solution.objective
-    assert solve(problem, gram, Settings(max_iter=10**7)).status == "optimal"
+    assert solve(problem, gram, Settings(), run=Run(max_iter=10**7)).status == "optimal"
 
 
 @both_sizes
@@ -78,7 +79,7 @@ def test_time_limit(n: int) -> None:
     X, y = noise(n)
     gram, problem = Gram(RBF(0.3), X, "float64"), problem_of(y, 1e7)
     begin = time.perf_counter()
-    solution = solve(problem, gram, Settings(tol=1e-9, time_limit=1e-3))
+    solution = solve(problem, gram, Settings(tol=1e-9), run=Run(time_limit=1e-3))
     assert time.perf_counter() - begin < 0.6
     assert solution.status == "time_limit"
     assert_honest(solution, problem, gram.tile(), y, 1e7)
@@ -159,8 +160,8 @@ def test_reports_of_a_large_problem() -> None:
     X, y = noise(LARGE)
     gram, problem = Gram(RBF(0.3), X, "float64"), problem_of(y, 10.0)
     seen: list[tuple[Any, ...]] = []
-    settings = Settings(callback=lambda *report: seen.append(report), working_set=128)
-    solution = solve(problem, gram, settings)
+    settings, run = Settings(working_set=128), Run(listeners=[seen.append])
+    solution = solve(problem, gram, settings, run=run)
     assert len(seen) > 5
     iteration, violation, objective, gap, active, hits, misses = map(list, zip(*seen, strict=True))
     assert iteration == sorted(iteration)
@@ -187,7 +188,7 @@ def test_a_true_answer_stops_the_solver(n: int) -> None:
         calls.append(report)
         return True
 
-    solution = solve(problem, gram, Settings(callback=enough))
+    solution = solve(problem, gram, Settings(), run=Run(listeners=[enough]))
     assert len(calls) == 1
     assert solution.status == "interrupted"
     assert_honest(solution, problem, gram.tile(), y, 10.0)
@@ -202,7 +203,7 @@ def test_what_a_callback_raises_reaches_the_caller(n: int) -> None:
         raise LookupError("lost")
 
     with pytest.raises(LookupError, match="lost"):
-        solve(problem_of(y, 1.0), gram, Settings(callback=broken))
+        solve(problem_of(y, 1.0), gram, Settings(), run=Run(listeners=[broken]))
     # And the solver still works.
     assert solve(problem_of(y, 1.0), gram, Settings()).status == "optimal"
 
@@ -210,7 +211,7 @@ def test_what_a_callback_raises_reaches_the_caller(n: int) -> None:
 def test_a_callback_does_not_change_the_answer() -> None:
     X, y = noise(LARGE)
     gram, problem = Gram(RBF(0.3), X), problem_of(y, 1.0)
-    watched = solve(problem, gram, Settings(callback=lambda *_: None))
+    watched = solve(problem, gram, Settings(), run=Run(listeners=[lambda _: None]))
     assert np.array_equal(watched.beta, solve(problem, gram, Settings()).beta)
 
 
@@ -250,7 +251,7 @@ def test_going_on_after_a_limit(n: int) -> None:
     X, y = noise(n)
     gram, problem = Gram(RBF(0.3), X, "float64"), problem_of(y, 10.0)
     whole = solve(problem, gram, Settings(tol=1e-4))
-    part = solve(problem, gram, Settings(tol=1e-4, max_iter=whole.n_iter // 2))
+    part = solve(problem, gram, Settings(tol=1e-4), run=Run(max_iter=whole.n_iter // 2))
     rest = solve(problem, gram, Settings(tol=1e-4), start=part.beta)
     assert part.status == "iteration_limit"
     assert rest.status == "optimal"

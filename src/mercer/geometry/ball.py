@@ -265,15 +265,8 @@ def solve_ball(
     accepted = 0.5 * tol * max(_spread(exact, plain), ridge / 4.0, np.finfo(float).tiny)
     watch = Run() if run is None else run
     for attempt in range(_ATTEMPTS):
-        seconds, callback = watch.native()
-        settings = Settings(
-            tol=accepted / 100.0**attempt,
-            n_jobs=n_jobs,
-            time_limit=seconds or None,
-            callback=callback,
-        )
-        solution = solve(problem, gram, settings, start)
-        watch.note(solution.status)
+        settings = Settings(tol=accepted / 100.0**attempt, n_jobs=n_jobs)
+        solution = solve(problem, gram, settings, start, run=watch.branch())
         if run is None:
             watch.raise_interrupt()
         coef = np.maximum(solution.beta, 0.0)

@@ -55,6 +55,7 @@ from mercer.machines.support_vector.tasks import Batch
 from mercer.machines.weights import check_sample_weight, positive_rows
 from mercer.objects.tables import stacked
 from mercer.objects.validation import count, take
+from mercer.run import Run
 from mercer.solvers import DualProblem, Settings
 from mercer.solvers.centring import centring
 from mercer.solvers.certificate import GAP_LIMIT
@@ -547,9 +548,9 @@ class SharedFits:
         if not jobs:
             return
         limit = None if time_limit is None else max(time_limit - (perf_counter() - begin), 1e-3)
-        settings = replace(_settings_of(batch), n_jobs=self.n_jobs, time_limit=limit)
+        settings = replace(_settings_of(batch), n_jobs=self.n_jobs)
         paths = [(k, job.path.native) for k, job in jobs]
-        call = values, paths, native_settings(settings), GAP_LIMIT
+        call = values, paths, native_settings(settings, Run(limit))[0], GAP_LIMIT
         found, interrupted = _native.solve_cost_paths(*call)
         seconds = (perf_counter() - begin) / sum(len(job.requests) for _, job in jobs)
         for (_, job), result in zip(jobs, found, strict=True):
@@ -652,7 +653,7 @@ class SharedFits:
                 data = TrainingData(
                     views, split.y_train, split.weight, None, len(rows), names=names
                 )
-                settings = settings_for(machine, None)
+                settings = settings_for(machine)
                 settings = replace(settings, n_jobs=self.n_jobs, cache_size=self.cache_size)
                 try:
                     part, start = gram.take(rows), starts.get(k)

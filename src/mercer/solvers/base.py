@@ -9,12 +9,13 @@ dual costs.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mercer.losses import Regulariser
+from mercer.run import Run
 
 from .problem import DualProblem, Job, Problem, Settings
 
@@ -103,8 +104,16 @@ class Solver(ABC):
     at_most: ClassVar[Mapping[str, int]] = {}
 
     @abstractmethod
-    def solve(self, jobs: Sequence[Job], settings: Settings) -> list[Any]:
-        """Return the solutions of a batch, in its order, each with an honest status."""
+    def solve(self, job: Job, settings: Settings, run: Run) -> Any:
+        """Return the solution of one problem, with an honest status.
+
+        `run` says when to stop: ``run.stop(n_iter, violation, gap)`` returns the status, None to go
+        on.
+        """
+
+    def solve_batch(self, jobs: Sequence[Job], settings: Settings, run: Run) -> list[Any]:
+        """Return the solutions of several problems, in their order."""
+        return in_turn(lambda job, left: [self.solve(job, settings, left)], jobs, run)
 
     def takes(self, problem: Any, operator: Any = None) -> str | None:
         """Return None, or the sentence that refuses a problem (and its operator, if given).
@@ -113,25 +122,21 @@ class Solver(ABC):
         """
         if not isinstance(problem, self.kinds):
             return ""
-        if isinstance(problem, Problem) and "finite" not in self.prices and not problem.unbounded:
-            return ""  # solvers of hard constraints are for nothing else
-        return next(self._lacking(problem, operator), None)
-
-    def _lacking(self, problem: Any, operator: Any) -> Iterator[str]:
-        """Yield a sentence for everything that the solver does not take."""
-        if isinstance(problem, Problem):
-            yield from self._lacking_in_primal(problem)
-        if isinstance(problem, (Problem, DualProblem)):
-            yield from self._lacking_in_dual(problem)
         for name, largest in self.at_most.items():
             value = getattr(problem, name)
             if value > largest:
                 what = name.replace("_", " ")
-                yield f"{self.name} takes up to {largest:,} {what}; this problem has {value:,}."
+                return f"{self.name} takes up to {largest:,} {what}; this problem has {value:,}."
         for name in self.requires if operator is not None else ():
             if not hasattr(operator, name):
                 kind = type(operator).__name__
-                yield f"{self.name} needs {_ACCESS.get(name, name)}, which {kind} does not have."
+                return f"{self.name} needs {_ACCESS.get(name, name)}, which {kind} does not have."
+        if isinstance(problem, Problem):
+            if "finite" not in self.prices and not problem.unbounded:
+                return ""  # solvers of hard constraints are for nothing else
+            refusal = next(self._lacking_in_primal(problem), None)
+            return refusal or next(self._lacking_in_dual(problem), None)
+        return next(self._lacking_in_dual(problem), None) if hasattr(problem, "dual") else None
 
     def _lacking_in_primal(self, problem: Problem) -> Iterator[str]:
         """Yield a sentence for a regulariser, loss or weights that the solver does not take."""
@@ -160,6 +165,24 @@ class Solver(ABC):
 
     def _not_taken(self, given: str, allowed: Iterable[str | None]) -> str:
         return f"{self.name} takes {' or '.join(map(str, allowed))}, not {given}."
+
+
+def in_turn(solve: Callable[[Any, Run], list[Any]], parts: Iterable[Any], run: Run) -> list[Any]:
+    """Return the solutions of parts of a batch; after an interrupt the others take no step."""
+    solutions: list[Any] = []
+    for part in parts:
+        if not solutions:
+            solutions += solve(part, run.branch())
+            continue
+        found: list[Any] = []
+        left = run.branch(steps=0 if solutions[-1].status == "interrupted" else None)
+        with left.until_stopped():
+            found += solve(part, left)
+        if not found:
+            solutions[-1].status = "interrupted"
+            found = solve(part, run.branch(steps=0))
+        solutions += found
+    return solutions
 
 
 def _regulariser(kind: type[Regulariser] | None) -> str:

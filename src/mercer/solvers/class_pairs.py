@@ -16,10 +16,8 @@ The ladder solves pairs on which these steps stall again, one by one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import isqrt
-from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,6 +25,7 @@ from numpy.typing import NDArray
 
 from mercer.losses import PiecewiseQuadratic
 from mercer.objects.arrays import Array, Rows
+from mercer.run import Run
 
 from .base import Solver
 from .certificate import STATUSES
@@ -73,16 +72,10 @@ class PairsOfClasses:
         self.ends = np.cumsum(self.sizes)
         """Where each class ends in `order`."""
         self.begins = self.ends - self.sizes
-
-    @property
-    def rows_of_a_pair(self) -> int:
+        self.rows_of_a_pair = int(np.partition(self.sizes, -2)[-2:].sum())
         """Rows of the largest pair."""
-        return int(np.partition(self.sizes, -2)[-2:].sum())
-
-    @property
-    def values_within_classes(self) -> int:
+        self.values_within_classes = int(self.sizes @ self.sizes)
         """Kernel values between rows of one class."""
-        return int(self.sizes @ self.sizes)
 
     def pair(self, position: int) -> Problem:
         """Return the problem of one pair."""
@@ -191,8 +184,8 @@ class PairSolutions:
 
     @property
     def status(self) -> str:
-        """How the worst pair ended."""
-        return max(self.found_statuses(), key=STATUSES.index)
+        """How the worst pair ended; one that stalled is still to be solved."""
+        return max(self.found_statuses(), key=("stalled", *STATUSES).index)
 
     @status.setter
     def status(self, name: str) -> None:
@@ -221,20 +214,15 @@ class ClassPairs(Solver):
     requires = ("native",)
     at_most: ClassVar = {"rows_of_a_pair": 1024, "values_within_classes": 2**25}  # see the core
 
-    def solve(self, jobs: Sequence[Job], settings: Settings) -> list[Any]:
-        """Return the solutions of all pairs of every job."""
-        solutions = []
-        for job in jobs:
-            problem: Any = job.problem
-            evaluator, objects = job.gram.native
-            begin = perf_counter()
-            try:
-                found = evaluator.solve_class_pairs(
-                    objects, problem.native(), native_settings(settings), settings.callback
-                )
-            except ValueError as error:
-                blame_overflow(job.gram, error)
-                raise
-            found["ended"], found["seconds"] = found.pop("status"), perf_counter() - begin
-            solutions.append(PairSolutions(problem.order, problem.ends, **found))
-        return solutions
+    def solve(self, job: Job, settings: Settings, run: Run) -> PairSolutions:
+        """Return the solutions of all pairs."""
+        problem: Any = job.problem
+        evaluator, objects = job.gram.native
+        options, callback = native_settings(settings, run)
+        try:
+            found = evaluator.solve_class_pairs(objects, problem.native(), options, callback)
+        except ValueError as error:
+            blame_overflow(job.gram, error)
+            raise
+        found["ended"] = found.pop("status")
+        return PairSolutions(problem.order, problem.ends, **found)

@@ -11,9 +11,8 @@ of the equalities with their intervals, and how the solver stopped.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -21,9 +20,9 @@ import numpy as np
 from mercer.gram import Gram
 from mercer.gram.matrix import native_jobs
 from mercer.gram.overflow import advice
+from mercer.run import Run
 
-from .base import Solver
-from .interrupt import in_turn, interrupted
+from .base import Solver, in_turn
 from .problem import DualProblem, Job, Problem, Settings, Solution
 
 
@@ -38,35 +37,33 @@ class Decomposition(Solver):
     prices = ("finite", "mixed")
     kinks = True
 
-    def solve(self, jobs: Sequence[Job], settings: Settings) -> list[Solution]:
+    def solve(self, job: Job, settings: Settings, run: Run) -> Solution:
+        """Return the solution of one problem."""
+        return _run([job], settings, run)[0]
+
+    def solve_batch(self, jobs: Sequence[Job], settings: Settings, run: Run) -> list[Solution]:
         """Return the solutions; jobs of one Gram go to the core together."""
-        if len(jobs) == 1:
-            return _run(jobs, settings)
         batches = [list(batch) for _, batch in groupby(jobs, key=lambda job: job.gram)]
-        return in_turn(_run, batches, settings)
+        return in_turn(lambda batch, left: _run(batch, settings, left), batches, run)
 
 
-def _run(jobs: Sequence[Job], settings: Settings) -> list[Solution]:
+def _run(jobs: Sequence[Job], settings: Settings, run: Run) -> list[Solution]:
     """Call the native solver on jobs of one Gram."""
     gram = jobs[0].gram
     evaluator, objects = gram.native
-    begin = perf_counter()
+    options, callback = native_settings(settings, run)
     natives = [job.problem.dual.native(job.start) for job in jobs]
     try:
-        found = evaluator.solve(
-            objects, natives, native_settings(settings), settings.callback, gram.kept_rows
-        )
+        found = evaluator.solve(objects, natives, options, callback, gram.kept_rows)
     except ValueError as error:
         blame_overflow(gram, error)
         raise
-    seconds = (perf_counter() - begin) / len(jobs)
     solutions: list[Solution] = []
 
     def read() -> None:
-        solutions[:] = [_solution(d, seconds, gram.dtype) for d in found]
+        solutions[:] = [_solution(d, gram.dtype) for d in found]
 
-    if interrupted(read):
-        read()
+    if run.keep(read):
         solutions[-1].status = "interrupted"
     return solutions
 
@@ -95,27 +92,29 @@ def refuse_overflow(solution: Solution, gram: Gram) -> None:
         )
 
 
-def native_settings(s: Settings) -> dict[str, Any]:
-    """Return the settings as the native solvers take them."""
-    for name in ("tol", "gap_tol", "largest_gap", "time_limit", "cache_size"):
+def native_settings(s: Settings, run: Run) -> tuple[dict[str, Any], Callable[..., bool] | None]:
+    """Return settings, limits and callback as the native solvers take them."""
+    for name in ("tol", "gap_tol", "largest_gap", "cache_size"):
         number = getattr(s, name)
         if not float(number or 0.0) >= 0.0:
             raise ValueError(f"{name} must be a number >= 0; got {number!r}.")
-    return {
+    seconds, callback = run.native()
+    numbers = {
         "tol": float(s.tol),
         "gap_tol": float(s.gap_tol or 0.0),
         "largest_gap": float(s.largest_gap),
-        "max_iter": int(s.max_iter),
-        "time_limit": float(s.time_limit or 0.0),
+        "max_iter": -1 if run.max_iter is None else run.max_iter,
+        "time_limit": seconds,
         "shrinking": bool(s.shrinking),
         "cache_bytes": float(s.cache_size) * 2**20,
         "n_jobs": native_jobs(s.n_jobs),
         "working_set": int(s.working_set),
         "objective_floor": float(s.objective_floor),
     }
+    return numbers, callback
 
 
-def _solution(d: dict[str, Any], seconds: float, precision: str) -> Solution:
+def _solution(d: dict[str, Any], precision: str) -> Solution:
     status = d["status"]
     if status == "optimal" and d["negative_curvature"]:
         status = "stationary"
@@ -130,7 +129,6 @@ def _solution(d: dict[str, Any], seconds: float, precision: str) -> Solution:
         relative_gap=d["relative_gap"],
         n_iter=d["n_iter"],
         n_kernel_values=d["n_kernel_values"],
-        seconds=seconds,
         precision=precision,
         n_outer=d["outer"],
         cache_hits=d["cache_hits"],

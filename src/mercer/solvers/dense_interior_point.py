@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
@@ -33,11 +32,11 @@ from threadpoolctl import threadpool_limits
 from mercer.gram import Gram
 from mercer.numerics.symmetric_matrices import projected_matrix
 from mercer.objects.arrays import Array
+from mercer.run import Run
 
 from .crossover import Crossover
 from .dense_system import DenseSystem
 from .interior_point import ITERATIONS, LARGE, Iterate
-from .interrupt import interrupted
 from .multipliers import choose_multipliers
 from .problem import DualProblem, Settings, Solution
 from .repeated import Together, without_idle_kinks
@@ -61,6 +60,7 @@ def solve_with_equations(
     problem: DualProblem,
     gram: Gram,
     settings: Settings,
+    run: Run,
     equations: Array,
     weight: Array | None = None,
     largest_norm: float = np.inf,
@@ -69,15 +69,14 @@ def solve_with_equations(
 
     `problem`: the problem; its groups are not looked at. Zero must lie within the bounds. Variables
     may stand for the same object, which is then one row of the matrix. `gram`: the kernel matrix,
-    in float64, positive semidefinite where the equations hold. `settings`: ``max_iter`` limits the
-    iterations, ``time_limit`` and ``callback`` are heard after each. `equations`: Q, with
+    in float64, positive semidefinite where the equations hold. `run`: ``max_iter`` limits the
+    iterations, time limit and listeners are heard after each. `equations`: Q, with
     orthonormal columns, and equal rows for the same object. `weight`: how much rows count where the
     multipliers are not unique; see `mercer.solvers.multipliers`. `largest_norm`: A norm beyond
     which a solution is taken not to exist.
 
     The solution has one multiplier for each equation: f = K beta - Q multiplier on the rows.
     """
-    begin = perf_counter()
     view, place = gram, np.arange(gram.n)
     if problem.rows is not None:
         objects, place = np.unique(problem.rows, return_inverse=True)
@@ -97,21 +96,19 @@ def solve_with_equations(
     # The last iterations may divide by 0; what is not finite is not used.
     with threads, np.errstate(all="ignore"):
         method = _Method(problem, K, equations[rows], repeated.total(weight), place[rows])
-        limit = ITERATIONS if settings.max_iter < 0 else min(settings.max_iter, ITERATIONS)
+        limit = ITERATIONS if run.max_iter is None else min(run.max_iter, ITERATIONS)
         found, status, n_iter = method.zero(), "optimal", 1  # the check of 0 counts as an iteration
         if found is None:
-            status, it, n_iter = method.run(settings, begin, largest_norm, limit)
+            status, it, n_iter = method.run(run, largest_norm, limit)
             ends: list[_Point] = []
-            if interrupted(lambda: ends.append(method.finished(it, status))):
+            if run.keep(lambda: ends.append(method.finished(it, status))):
                 status = "interrupted"
-                ends.append(method.finished(it, status))
             found = ends[-1]
         values = method.values(found.beta)
-        curved: list[bool] = []
-        if status != "interrupted" and interrupted(
-            lambda: curved.append(method.negative_curvature)
-        ):
-            status = "interrupted"
+        part, curved = run.branch(), False
+        with part.until_stopped():
+            curved = status != "interrupted" and method.negative_curvature
+        status = part.status or status
     reached = settings.gap_tol is not None or 2.0 * found.violation <= settings.tol
     if status == "iteration_limit" and reached:
         status = "optimal"  # the last steps are not those of the iterations
@@ -125,9 +122,8 @@ def solve_with_equations(
         objective=method.objective(found.beta, values),
         n_iter=n_iter,
         n_kernel_values=view.n**2,
-        seconds=perf_counter() - begin,
         n_outer=n_iter,
-        negative_curvature=any(curved),
+        negative_curvature=curved,
         fresh=True,
     )
 

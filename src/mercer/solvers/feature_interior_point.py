@@ -22,7 +22,6 @@ Returned: a feasible point, and how the iterations ended.
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +33,7 @@ from mercer.gram import Gram
 from mercer.numerics.pivoted_cholesky import NegativeResidualError, chooser
 from mercer.numerics.pivoted_cholesky import pivoted_cholesky as factorise
 from mercer.objects.arrays import Array
+from mercer.run import Run, Stopped
 
 from .interior_point import LARGE, InteriorPoint, Iterate, cholesky
 from .problem import DualProblem, Settings
@@ -56,6 +56,7 @@ def solve_in_features(
     problem: DualProblem,
     gram: Gram,
     settings: Settings,
+    run: Run,
     totals: Array,
     max_rank: float = np.inf,
     largest_norm: float = np.inf,
@@ -63,16 +64,15 @@ def solve_in_features(
     """Solve a problem to about ten digits, where the kernel matrix has a small enough rank.
 
     `problem`: the problem; its rows are those of `gram`. `gram`: A positive semidefinite kernel
-    matrix, in float64. `settings`: time limit, callback and ``cache_size``, which bounds the
-    factor. `totals`: the sums of the groups. `max_rank`: rank beyond which the method is not tried.
-    `largest_norm`: A norm of w beyond which a solution is taken not to exist.
+    matrix, in float64. `settings`: ``cache_size``, which bounds the factor. `run`: time limit and
+    reports. `totals`: the sums of the groups. `max_rank`: rank beyond which the method is not
+    tried. `largest_norm`: A norm of w beyond which a solution is taken not to exist.
 
     The status is "optimal", "infeasible", "iteration_limit" (also where rounding ends the
     iterations early), "time_limit" or "interrupted". Returns None where the rank is too large, the
     time limit ended the factorisation, a kink lies outside of its bounds, or the kernel is
     conditionally definite and coefficients need not sum to 0.
     """
-    begin = perf_counter()
     kink = 0.0 if problem.kink is None else problem.kink
     if np.any(kink < problem.lower) or np.any(kink > problem.upper):
         return None
@@ -80,8 +80,7 @@ def solve_in_features(
         return None
     n = gram.n
     room = min(settings.cache_size * 2**20 / (8.0 * n), np.sqrt(_WORK / n), max_rank, n)
-    until = begin + (settings.time_limit or np.inf)
-    features = pivoted_cholesky(gram, int(room), until)
+    features = pivoted_cholesky(gram, int(room), run)
     if features is None or features.shape[1] == 0:
         return None
     # Several threads on small matrices spend their time waiting for each other.
@@ -89,7 +88,7 @@ def solve_in_features(
     # The last iterations may divide by 0; what is not finite is not used.
     with threads, np.errstate(all="ignore"):
         method = _Method(problem, features, np.asarray(totals, dtype=np.float64))
-        status, it, n_iter = method.run(settings, begin, largest_norm)
+        status, it, n_iter = method.run(run, largest_norm)
         candidates = [method.as_found(it)]
         if status != "infeasible":
             candidates.append(method.recovered(it))
@@ -223,16 +222,12 @@ def _size(slopes: Array, groups: int) -> float:
     return float(np.ptp(slopes)) if groups else float(np.abs(slopes).max())
 
 
-class _TimeIsOverError(Exception):
-    """The time limit ended the factorisation."""
-
-
 def pivoted_cholesky(
-    gram: Gram, max_rank: int, until: float = np.inf
+    gram: Gram, max_rank: int, run: Run | None = None
 ) -> NDArray[np.float64] | None:
     """Return L with K = L L' up to rounding, None where it needs more columns than allowed.
 
-    `until`: the time of `perf_counter` after which the factorisation ends with None.
+    `run`: ends the factorisation, with None, when its time is up.
 
     Of a conditionally positive definite kernel of order 1 it is the root of
 
@@ -247,8 +242,8 @@ def pivoted_cholesky(
     largest = chooser("largest", diagonal, 0.0)
 
     def next_pivot(residual: NDArray[np.float64]) -> int | None:
-        if perf_counter() > until:
-            raise _TimeIsOverError
+        if run is not None:
+            run.check()
         return largest(residual)
 
     offset = np.zeros(gram.n)
@@ -263,7 +258,7 @@ def pivoted_cholesky(
             min(max_rank, gram.n),
             _DIAGONAL_LEFT,
         )
-    except (_TimeIsOverError, NegativeResidualError):
+    except (Stopped, NegativeResidualError):
         return None  # also of a kernel that only claims to be positive semidefinite
     return None if status == "rank" else np.ascontiguousarray(columns.T)
 

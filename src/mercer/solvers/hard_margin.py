@@ -21,6 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from mercer.run import Run
+
 from .base import Solver
 from .margin import Margin, margin_of
 from .problem import Job, Settings, Solution, margin_problem
@@ -39,10 +41,14 @@ class HardMargin(Solver):
     def __init__(self, run: Callable[..., list[Solution]], name: str = "decomposition") -> None:
         self._run, self.name = run, name
 
-    def solve(self, jobs: Sequence[Job], settings: Settings) -> list[Solution]:
+    def solve(self, job: Job, settings: Settings, run: Run) -> Solution:
+        """Return the solution of one problem."""
+        return self.solve_batch([job], settings, run)[0]
+
+    def solve_batch(self, jobs: Sequence[Job], settings: Settings, run: Run) -> list[Solution]:
         """Return the solutions at margin 1; where there is no margin, convex combinations."""
         hulls = [_nearest_points(job) for job in jobs]
-        found = self._run(hulls, settings, self.name)
+        found = self._run(hulls, settings, self.name, run)
         return [_at_margin_one(h, f) for h, f in zip(hulls, found, strict=True)]
 
 

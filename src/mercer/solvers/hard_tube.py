@@ -16,14 +16,13 @@ digits, or solve what is too large for it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from time import perf_counter
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from mercer.objects.arrays import Array
+from mercer.run import Run
 
 from .base import Solver
 from .feature_interior_point import solve_in_features
@@ -44,7 +43,7 @@ def largest_norm(problem: Problem, gram: Any) -> float:
 
 
 class HardTube(Solver):
-    """Pair steps in rounds; `run` takes pair steps on one job and falls back where they stall."""
+    """Pair steps in rounds; `pair_steps` takes them on one job and falls back where they stall."""
 
     name = "decomposition"
     requires = ("native",)
@@ -53,52 +52,47 @@ class HardTube(Solver):
     prices = ("infinite",)
     kinks = True
 
-    def __init__(self, run: Callable[[Job, Settings], Solution]) -> None:
-        self._run = run
+    def __init__(self, pair_steps: Callable[[Job, Settings, Run], Solution]) -> None:
+        self._pair_steps = pair_steps
 
-    def solve(self, jobs: Sequence[Job], settings: Settings) -> list[Solution]:
-        """Return the solutions, one after the other."""
-        return [self._one(job, settings) for job in jobs]
-
-    def _one(self, job: Job, settings: Settings) -> Solution:
-        begin = perf_counter()
-        solution = self._rounds(job, settings, _FIRST_ROUNDS)
-        if solution.status != "iteration_limit" or 0 <= settings.max_iter <= solution.n_iter:
+    def solve(self, job: Job, settings: Settings, run: Run) -> Solution:
+        """Return the solution, or coefficients that prove that there is none."""
+        solution = self._rounds(job, settings, run, _FIRST_ROUNDS)
+        left = run.branch(after=solution.n_iter)
+        if solution.status != "iteration_limit" or left.max_iter == 0:
             return solution
-        left = settings.after(solution.n_iter, perf_counter() - begin)
         problem: Any = job.problem
         totals = np.zeros(problem.dual.n_groups)
         limit = largest_norm(problem, job.gram)
-        found = solve_in_features(problem.dual, job.gram, left, totals, largest_norm=limit)
-        if found is None:
-            return self._rounds(job._replace(start=solution.beta), left, _LAST_ROUNDS).adding(
-                solution
-            )
-        solution.n_iter += found.n_iter
-        left, job = (
-            settings.after(solution.n_iter, perf_counter() - begin),
-            job._replace(start=found.beta),
+        found = solve_in_features(
+            problem.dual, job.gram, settings, left, totals, largest_norm=limit
         )
+        if found is None:
+            job = job._replace(start=solution.beta)
+            return self._rounds(job, settings, left, _LAST_ROUNDS).adding(solution)
+        solution.n_iter += found.n_iter
+        job = job._replace(start=found.beta)
         if found.status in ("infeasible", "time_limit", "interrupted"):
-            more = self._rounds(job, replace(left, max_iter=0), 1)
+            more = self._rounds(job, settings, run.branch(steps=0), 1)
             more.status = found.status
         else:
-            more = self._rounds(job, left, _LAST_ROUNDS)
+            left = run.branch(after=solution.n_iter)
+            more = self._rounds(job, settings, left, _LAST_ROUNDS)
         return more.adding(solution)
 
-    def _rounds(self, job: Job, settings: Settings, rounds: int) -> Solution:
+    def _rounds(self, job: Job, settings: Settings, run: Run, rounds: int) -> Solution:
         """Take pair steps, looking after every round whether the problem is unbounded."""
         problem: Any = job.problem
         limit = largest_norm(problem, job.gram)
         chunk, solution = 1000 + 10 * len(problem.y), None
         for _ in range(rounds):
-            found = self._run(job, settings.at_most(chunk))
+            found = self._pair_steps(job, settings, run.branch(steps=chunk))
             scale, bound = _scaled(problem, found.beta, found.values)
             if bound > limit:
                 found.status = "infeasible"
-            settings = settings.after(found.n_iter, found.seconds)
+            run = run.branch(after=found.n_iter)
             solution = found if solution is None else found.adding(solution)
-            if found.status != "iteration_limit" or settings.max_iter == 0:
+            if found.status != "iteration_limit" or run.max_iter == 0:
                 break
             job = job._replace(start=scale * found.beta)
             chunk *= 2

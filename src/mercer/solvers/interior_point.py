@@ -24,7 +24,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from time import perf_counter
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -32,10 +31,10 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from mercer.objects.arrays import Array
+from mercer.run import Run
 
 from .costs import Costs
-from .interrupt import interrupted
-from .problem import DualProblem, Settings
+from .problem import DualProblem
 
 # The iterations end when gap and violated equations, relative to the solution, are this small and
 # have not been halved for so many of them: at what double precision allows.
@@ -157,26 +156,17 @@ class InteriorPoint(Costs):
     # -- the iterations -----------------------------------------------------------------------
 
     def run(
-        self,
-        settings: Settings,
-        begin: float,
-        largest_norm: float = np.inf,
-        iterations: int = ITERATIONS,
+        self, run: Run, largest_norm: float = np.inf, iterations: int = ITERATIONS
     ) -> tuple[str, Iterate, int]:
         """Return how the iterations ended, the best iterate and their number."""
         self._best, self._done = self._start(), 0
-        status = "interrupted"
+        part = run.branch()
+        with part.until_stopped():
+            part.status = self._iterate(part, largest_norm, iterations)
+        assert part.status is not None
+        return part.status, self._best, self._done
 
-        def iterate() -> None:
-            nonlocal status
-            status = self._iterate(settings, begin, largest_norm, iterations)
-
-        interrupted(iterate)
-        return status, self._best, self._done
-
-    def _iterate(
-        self, settings: Settings, begin: float, largest_norm: float, iterations: int
-    ) -> str:
+    def _iterate(self, run: Run, largest_norm: float, iterations: int) -> str:
         """Return how the iterations ended; the best iterate and their number are kept."""
         limit = largest_norm * self.size / self.value
         it = self._best
@@ -204,11 +194,8 @@ class InteriorPoint(Costs):
             # Rounding of a large beta may violate its equations, but leaves w accurate.
             if max(off, gap) <= _ACCURACY and stuck >= _STUCK:
                 return "optimal"
-            if settings.time_limit and perf_counter() - begin > settings.time_limit:
-                return "time_limit"
-            report = settings.callback
-            if report and report(k, off * self.value, linear + quadratic, gap, len(beta), 0, 0):
-                return "interrupted"
+            run.report(k, off * self.value, linear + quadratic, gap, len(beta))
+            run.check()
             following = self._step(it) if k < iterations else None
             if following is None or not following.finite:
                 break

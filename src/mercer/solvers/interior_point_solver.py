@@ -8,19 +8,18 @@ steps then compute the last digits and the multipliers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from time import perf_counter
 from typing import Any
 
 import numpy as np
+
+from mercer.run import Run
 
 from .base import Solver
 from .decomposition import Decomposition
 from .dense_interior_point import solve_with_equations
 from .feature_interior_point import solve_in_features
 from .hard_tube import largest_norm
-from .interrupt import in_turn
 from .problem import DualProblem, Job, Problem, Settings, Solution
 
 _LAST, _LAST_PER_ROW = 20_000, 20  # pair steps that may follow
@@ -38,40 +37,35 @@ class InteriorPointSolver(Solver):
     prices = ("finite", "mixed", "infinite")
     kinks = True
 
-    def solve(self, jobs: Sequence[Job], settings: Settings) -> list[Solution]:
-        """Return the solutions, one after the other."""
-        return in_turn(lambda job, left: [_solve(job, left)], jobs, settings)
-
-
-def _solve(job: Job, settings: Settings) -> Solution:
-    problem: Any = job.problem
-    limit = largest_norm(problem, job.gram) if isinstance(problem, Problem) else np.inf
-    if isinstance(problem, Problem) and not problem.grouped:
-        gram = job.gram.in_precision("float64")
-        weight = problem.c if problem.weight is None else problem.weight
-        return solve_with_equations(problem.dual, gram, settings, problem.columns, weight, limit)
-    begin, dual, gram = perf_counter(), problem.dual, job.gram
-    if dual.rows is not None:
-        gram, dual = gram.take(dual.rows), replace(dual, rows=None)
-    gram = gram.in_precision("float64")
-    totals = np.zeros(dual.n_groups) if dual.totals is None else dual.totals
-    found = solve_in_features(dual, gram, settings, totals, largest_norm=limit)
-    start, status, n_iter, rank = (None, "time_limit", 0, 0) if found is None else found
-    over = 0.0 < (settings.time_limit or 0.0) < perf_counter() - begin
-    if found is None and not over:
-        raise ValueError(
-            f"interior_point does not take a kernel matrix of {gram.n} rows whose rank is this "
-            'large within cache_size; raise it, or use solver="decomposition".'
-        )
-    left = settings.after(n_iter, perf_counter() - begin)
-    ended = status in ("infeasible", "time_limit", "interrupted")
-    steps = 0 if ended else _LAST + _LAST_PER_ROW * gram.n
-    last = Decomposition().solve([Job(dual, gram, start)], left.at_most(steps))[0]
-    if ended:
-        last.status = status
-    elif last.status == "stalled":
-        last.status = "iteration_limit"
-    last.n_iter += n_iter
-    last.n_kernel_values += gram.n * rank
-    last.seconds = perf_counter() - begin
-    return last
+    def solve(self, job: Job, settings: Settings, run: Run) -> Solution:
+        """Return the solution of one problem."""
+        problem: Any = job.problem
+        limit = largest_norm(problem, job.gram) if isinstance(problem, Problem) else np.inf
+        if isinstance(problem, Problem) and not problem.grouped:
+            gram = job.gram.in_precision("float64")
+            weight = problem.c if problem.weight is None else problem.weight
+            equations = problem.columns, weight, limit
+            return solve_with_equations(problem.dual, gram, settings, run, *equations)
+        dual, gram = problem.dual, job.gram
+        if dual.rows is not None:
+            gram, dual = gram.take(dual.rows), replace(dual, rows=None)
+        gram = gram.in_precision("float64")
+        totals = np.zeros(dual.n_groups) if dual.totals is None else dual.totals
+        found = solve_in_features(dual, gram, settings, run, totals, largest_norm=limit)
+        if found is None and run.status is None:  # it is not the run that ended the factorisation
+            raise ValueError(
+                f"interior_point does not take a kernel matrix of {gram.n} rows whose rank is this "
+                'large within cache_size; raise it, or use solver="decomposition".'
+            )
+        start, status, n_iter, rank = (None, run.status, 0, 0) if found is None else found
+        ended = status in ("infeasible", "time_limit", "interrupted")
+        steps = 0 if ended else _LAST + _LAST_PER_ROW * gram.n
+        left = run.branch(after=n_iter, steps=steps)
+        last = Decomposition().solve(Job(dual, gram, start), settings, left)
+        if ended:
+            last.status = str(status)
+        elif last.status == "stalled":
+            last.status = "iteration_limit"
+        last.n_iter += n_iter
+        last.n_kernel_values += gram.n * rank
+        return last

@@ -1,32 +1,35 @@
 """The ladder of solvers: the solver of a job, and the fallbacks if it misses the tolerance.
 
-The first rung is the solver that was asked for, or the first that takes the problem. Pair steps
-that make little progress are followed, rung by rung, by
+The solver that was asked for, or the first that takes the problem, begins. Where pair steps make
+little progress, one loop goes through a list of rungs (`RUNGS`) until the tolerance is met or a
+limit reached:
 
-1. double precision, where the rounding of single precision ended them;
-2. an interior point method in the features of the kernel matrix, as soon as they have cost as much
-   as that would, where the rank is small enough; pair steps compute the last digits;
+1. double precision, where the rounding of single precision ended the steps;
+2. an interior point method in the features of the kernel matrix, as soon as the steps have cost as
+   much as that would, where the rank is small enough; pair steps compute the last digits;
 3. twice as many pair steps as before.
 
 Pairs of classes that one native call did not finish (`class_pairs.py`) climb one by one.
 Then variables next to a bound are snapped to it, and problems whose solution is divided by its
 margin are solved to smaller tolerances, small relative to the margin (`mercer.solvers.margin`).
 
-All rungs share the limits of the settings. A Ctrl-C between two runs ends the ladder with the best
-point so far and the status "interrupted"; solvers handle one that occurs during a run.
+All of this is one run: rungs share its limits, and reports continue those of the rung before. A
+Ctrl-C between two solvers ends the ladder with the best point so far and the status "interrupted";
+solvers handle one that occurs while they work.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
-from time import perf_counter
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from mercer.gram import Gram
+from mercer.run import Run
 
 from .base import Solver
 from .class_pairs import ClassPairs, PairsOfClasses
@@ -35,7 +38,6 @@ from .feature_interior_point import solve_in_features
 from .hard_margin import HardMargin
 from .hard_tube import HardTube
 from .interior_point_solver import InteriorPointSolver
-from .interrupt import interrupted
 from .margin import margin_of
 from .problem import DualProblem, Job, Problem, Settings, Solution, without_signs
 from .rounding import largest_square
@@ -100,6 +102,7 @@ def solve(
     settings: Settings,
     start: np.ndarray | None = None,
     solver: str | Solver = "auto",
+    run: Run | None = None,
 ) -> Solution:
     """Solve one problem.
 
@@ -110,11 +113,13 @@ def solve(
     gram : Gram
         Kernel matrix of its objects.
     settings : Settings
-        When to stop.
+        How accurately.
     start : array of shape (m,), optional
         A feasible point; default: one next to 0.
     solver : str or Solver, default="auto"
         Which solver to begin with; "auto": that of the settings.
+    run : Run, optional
+        Limits and listeners (`mercer.run`); by default there are none.
 
     Returns
     -------
@@ -133,11 +138,14 @@ def solve(
     >>> solve(problem, gram, Settings()).status
     'optimal'
     """
-    return solve_jobs([Job(problem, gram, start)], settings, solver)[0]
+    return solve_jobs([Job(problem, gram, start)], settings, solver, run)[0]
 
 
 def solve_jobs(
-    jobs: Sequence[Job], settings: Settings, solver: str | Solver = "auto"
+    jobs: Sequence[Job],
+    settings: Settings,
+    solver: str | Solver = "auto",
+    run: Run | None = None,
 ) -> list[Solution]:
     """Solve a batch of jobs, each on its own kernel matrix; jobs of one matrix share its rows.
 
@@ -149,6 +157,8 @@ def solve_jobs(
         For each of them.
     solver : str or Solver, default="auto"
         Which solver to begin with; "auto": that of the settings.
+    run : Run, optional
+        Limits and listeners; by default there are none. ``max_iter`` is for each job.
 
     Returns
     -------
@@ -167,28 +177,25 @@ def solve_jobs(
     >>> [solution.status for solution in solve_jobs([Job(problem, gram)], Settings())]
     ['optimal']
     """
-    begin = perf_counter()
+    run = Run() if run is None else run
     asked = settings.solver if solver == "auto" else solver
     jobs = list(map(_ready, jobs))
     chosen = [choose(job.problem, asked, job.gram) for job in jobs]
     settings, wanted = _for_first_rung(jobs, settings), settings.tol
-    solutions = _first_rung(chosen, jobs, settings)
-
-    def go_on() -> None:
-        _improve(jobs, chosen, solutions, settings, begin)
+    solutions = _begun(chosen, jobs, settings, run)
+    with run.until_stopped():
+        _improve(jobs, chosen, solutions, settings, run)
         for k, job in enumerate(jobs):
             margin = getattr(job.problem, "margin", None)
             if margin is not None and "interrupted" not in [s.status for s in solutions]:
-                left = settings.after(0, perf_counter() - begin)
-                solutions[k] = _tightened(job, chosen[k], left, wanted, solutions[k])
-
-    if interrupted(go_on):
+                solutions[k] = _tightened(job, chosen[k], settings, run, wanted, solutions[k])
+    if run.status == "interrupted":
         solutions[-1].status = "interrupted"
     return solutions
 
 
 def _for_first_rung(jobs: list[Job], settings: Settings) -> Settings:
-    """Return the settings of the first rung: a margin sets the scale of its tolerance."""
+    """Return the settings of the first solver: a margin sets the scale of its tolerance."""
     gram, problem = jobs[0].gram, jobs[0].problem
     margin = getattr(problem, "margin", None)
     if margin is None:
@@ -200,16 +207,34 @@ def _for_first_rung(jobs: list[Job], settings: Settings) -> Settings:
     return replace(settings, tol=margin.first(settings.tol, largest), objective_floor=floor)
 
 
-def _first_rung(chosen: list[Solver], jobs: list[Job], settings: Settings) -> list[Solution]:
+def _begun(chosen: list[Solver], jobs: list[Job], settings: Settings, run: Run) -> list[Solution]:
     """Return the solutions of the solvers that were chosen, each given consecutive jobs at once."""
     solutions: list[Solution] = []
-    for _, pairs in groupby(zip(chosen, jobs, strict=True), key=lambda pair: id(pair[0])):
+    for _, pairs in groupby(zip(chosen, jobs, strict=True), key=itemgetter(0)):
         solvers, batch = zip(*pairs, strict=True)
-        steps = settings
+        steps = None
         if isinstance(solvers[0], Decomposition):
             rows = max([len(job.problem.dual.lower) for job in batch])
-            steps = settings.at_most(_PATIENCE + _PATIENCE_PER_ROW * rows)
-        solutions += solvers[0].solve(batch, steps)
+            steps = _PATIENCE + _PATIENCE_PER_ROW * rows
+        solutions += _called(solvers[0], batch, settings, run, steps)
+    return solutions
+
+
+def _called(
+    solver: Solver, jobs: Sequence[Job], settings: Settings, run: Run, steps: int | None = None
+) -> list[Solution]:
+    """Call a solver: it is told its target, and the run how it ended; its time is measured."""
+    began = run.seconds
+    part = run.branch(steps=steps, target=settings.target)
+    if len(jobs) == 1:
+        solutions = [solver.solve(jobs[0], settings, part)]
+    else:
+        solutions = solver.solve_batch(jobs, settings, part)
+    seconds = (run.seconds - began) / len(jobs)
+    for solution in solutions:
+        solution.seconds = seconds
+        if solution.status == "interrupted":
+            run.note("interrupted")
     return solutions
 
 
@@ -218,20 +243,19 @@ def _improve(
     chosen: list[Solver],
     solutions: list[Solution],
     settings: Settings,
-    begin: float,
+    run: Run,
 ) -> None:
     """Improve solutions in place: climb where pair steps made little progress, snap to bounds."""
     snapped = []
     for k, job in enumerate(jobs):
         if isinstance(job.problem, PairsOfClasses):
-            _finish_pairs(job.problem, job.gram, solutions[k], settings, begin)
+            _finish_pairs(job.problem, job.gram, solutions[k], settings, run)
             continue
         if solutions[k].status == "interrupted":
             return
-        if isinstance(chosen[k], Decomposition) and _unfinished(solutions[k], settings):
+        if isinstance(chosen[k], Decomposition) and _unfinished(solutions[k], run):
             refuse_overflow(solutions[k], job.gram)
-            for better in _climb(job, settings, begin, solutions[k]):
-                solutions[k] = better
+            _climb(job, settings, run, solutions, k)
         if _in_arrays(job.problem) and chosen[k] in SOLVERS and job.problem.grouped:
             snapped.append(job.problem.dual)
     if len(snapped) == len(jobs):
@@ -245,28 +269,29 @@ def _in_arrays(problem: Any) -> bool:
 
 
 def _finish_pairs(
-    pairs: PairsOfClasses, gram: Gram, found: Any, settings: Settings, begin: float
+    pairs: PairsOfClasses, gram: Gram, found: Any, settings: Settings, run: Run
 ) -> None:
     """Solve again, one by one, the pairs of classes on which the native call made no progress."""
-    stalled, again = found.stalled, perf_counter()
+    stalled = found.stalled
+    if not stalled:
+        return
+    again = run.seconds
     for p in stalled:
-        spent = perf_counter() - begin
-        if settings.time_limit is not None and spent >= settings.time_limit:
+        if run.seconds_left == 0.0:
             found.set_status(found.stalled, "time_limit")  # with the proofs of the native call
             break
         problem = pairs.pair(p)
         start = problem.dual.feasible(found.part(found.coef, p))
-        solution = solve(problem, gram, settings.after(0, spent), start)
+        solution = solve(problem, gram, settings, start, run=run.branch())
         found.replace(p, solution)
         if solution.status == "interrupted":
             found.set_status(found.stalled, "interrupted")
             break
-    if stalled:
-        found.seconds += perf_counter() - again
+    found.seconds += run.seconds - again
 
 
 def _tightened(
-    job: Job, solver: Solver, settings: Settings, wanted: float, solution: Solution
+    job: Job, solver: Solver, settings: Settings, run: Run, wanted: float, solution: Solution
 ) -> Solution:
     """Go on with smaller tolerances until they are small beside the margin."""
     problem: Any = job.problem
@@ -278,11 +303,10 @@ def _tightened(
         tol = problem.margin.following(rho, solution.beta, largest, settings.tol, wanted)
         if tol is None:
             break
-        settings, begin = replace(settings, tol=tol), perf_counter()
+        settings = replace(settings, tol=tol)
         again = job._replace(start=solution.beta)
-        more = _with_fallbacks(again, settings, solver).adding(solution)
-        settings = settings.after(0, perf_counter() - begin)
-        if more.status == "iteration_limit" and settings.max_iter < 0:
+        more = _with_fallbacks(again, settings, run, solver).adding(solution)
+        if more.status == "iteration_limit" and run.max_iter is None:
             # Rounding ends what no limit does; the tolerance that was asked for is met.
             more.status = solution.status
             if more.kkt_violation >= solution.kkt_violation:
@@ -305,75 +329,108 @@ def _ready(job: Job) -> Job:
     return Job(problem, gram, start)
 
 
-def _climb(job: Job, settings: Settings, begin: float, solution: Solution) -> Iterator[Solution]:
-    """Yield ever better solutions of a problem on which pair steps make little progress."""
+@dataclass
+class _Climb:
+    """One problem on the ladder: where it stands, and on which kernel matrix."""
+
+    problem: DualProblem
+    gram: Any
+    settings: Settings
+    run: Run
+    solution: Solution
+    ended: bool = False
+
+    @property
+    def left(self) -> Run:
+        """What the run leaves after the steps so far."""
+        return self.run.branch(after=self.solution.n_iter)
+
+    def take_steps(self, steps: int) -> None:
+        """Go on with pair steps from the best point."""
+        found = self.pair_steps(self.left.branch(steps=steps), self.solution.beta)
+        self.solution = _whole(found, self.solution).adding(self.solution)
+
+    def pair_steps(self, run: Run, start: np.ndarray) -> Solution:
+        """Return the solution of pair steps from a point."""
+        job = Job(self.problem, self.gram, start)
+        return _called(_PAIR_STEPS, [job], self.settings, run)[0]
+
+
+def _climb(job: Job, settings: Settings, run: Run, solutions: list[Solution], k: int) -> None:
+    """Improve a solution, in place, on which pair steps make little progress, rung by rung."""
     problem, view = job.problem.dual, job.gram
     if problem.rows is not None:
         view, problem = view.take(problem.rows), replace(problem, rows=None)
-    while _unfinished(solution, settings):
-        left = settings.after(solution.n_iter, perf_counter() - begin)
-        if solution.status == "stalled" and view.dtype == "float32":
-            double = view.in_precision("float64")
-            yield _with_fallbacks(Job(problem, double, solution.beta), left).adding(solution)
-            return
-        found = _in_features(problem, view, left, solution)
-        if found is not None:
-            yield found
-            return
-        if solution.status == "stalled":
-            # Not even double precision reaches the tolerance.
-            yield replace(solution, status="iteration_limit")
-            return
-        following = _run(problem, view, left.at_most(2 * solution.n_iter), solution.beta)
-        solution = _whole(following, solution).adding(solution)
-        yield solution
+    climb = _Climb(problem, view, settings, run, solutions[k])
+    while not climb.ended and _unfinished(climb.solution, run):
+        next(rung for rung in RUNGS if rung(climb))
+        solutions[k] = climb.solution
 
 
-def _with_fallbacks(job: Job, settings: Settings, solver: Solver | None = None) -> Solution:
-    """Solve one job, by default by pair steps, and climb where these make little progress."""
-    begin, chosen = perf_counter(), [solver or Decomposition()]
-    solutions = _first_rung(chosen, [job], settings)
-    _improve([job], chosen, solutions, settings, begin)
-    return solutions[0]
+def _in_double_precision(climb: _Climb) -> bool:
+    """Go on in double precision where single precision ended the steps; return whether it did."""
+    if climb.solution.status != "stalled" or climb.gram.dtype != "float32":
+        return False
+    climb.gram = climb.gram.in_precision("float64")
+    climb.take_steps(_PATIENCE + _PATIENCE_PER_ROW * len(climb.problem.lower))
+    return True
 
 
-def _run(problem: DualProblem, gram: Any, settings: Settings, start: np.ndarray) -> Solution:
-    """Take pair steps."""
-    return Decomposition().solve([Job(problem, gram, start)], settings)[0]
-
-
-def _in_features(
-    problem: DualProblem, gram: Gram, settings: Settings, solution: Solution
-) -> Solution | None:
-    """Go on with an interior point method; None where the rank is too large for it.
+def _in_features(climb: _Climb) -> bool:
+    """Go on with an interior point method, unless the rank is too large for it.
 
     Pair steps see to the last digits. On a matrix of low rank, those that do not end soon from
     there will not end at all: rounding keeps them from the tolerance.
     """
+    problem, gram, solution = climb.problem, climb.gram, climb.solution
     if solution.negative_curvature or gram.definiteness == "indefinite":
-        return None
-    begin = perf_counter()
+        return False
     totals = np.array([solution.beta[problem.group == g].sum() for g in range(problem.n_groups)])
     # A pair step takes some 10 n operations, 30 steps in features some 60 n rank^2.
     rank = max(np.sqrt(solution.n_iter / 6.0), _SMALL_RANK)
     double = gram.in_precision("float64")
-    found = solve_in_features(problem, double, settings, totals, max_rank=rank)
+    found = solve_in_features(problem, double, climb.settings, climb.left, totals, max_rank=rank)
     if found is None:
-        return None
-    there = _run(problem, double, replace(settings, max_iter=0), found.beta)
+        return False
+    climb.gram = double
+    there = climb.pair_steps(climb.left.branch(steps=0), found.beta)
     start = there if there.objective <= solution.objective else solution
-    left = settings.after(found.n_iter, perf_counter() - begin)
+    left = climb.left.branch(after=found.n_iter)
     ended = "interrupted" if there.status == "interrupted" else found.status
     if ended in ("time_limit", "interrupted"):
-        left, status = replace(left, max_iter=0), ended
+        steps, status = 0, ended
     else:
-        left, status = left.at_most(_LAST * solution.n_iter), "iteration_limit"
-    last = _whole(_run(problem, double, left, start.beta), start)
+        steps, status = _LAST * solution.n_iter, "iteration_limit"
+    last = _whole(climb.pair_steps(left.branch(steps=steps), start.beta), start)
     if last.status in ("stalled", "iteration_limit"):
         last.status = status
     last.n_iter += found.n_iter
     last.n_kernel_values += gram.n * found.rank
-    return last.adding(solution)
+    climb.solution, climb.ended = last.adding(solution), True
+    return True
+
+
+def _longer(climb: _Climb) -> bool:
+    """Take twice as many pair steps as before, where not even double precision ended them."""
+    if climb.solution.status == "stalled":
+        climb.solution, climb.ended = replace(climb.solution, status="iteration_limit"), True
+    else:
+        climb.take_steps(2 * climb.solution.n_iter)
+    return True
+
+
+RUNGS: tuple[Callable[[_Climb], bool], ...] = (_in_double_precision, _in_features, _longer)
+"""How a problem goes on, in this order; each returns whether it was taken."""
+
+
+def _with_fallbacks(
+    job: Job, settings: Settings, run: Run, solver: Solver | None = None
+) -> Solution:
+    """Solve one job, by default by pair steps, and climb where these make little progress."""
+    chosen = [solver or Decomposition()]
+    solutions = _begun(chosen, [job], settings, run)
+    _improve([job], chosen, solutions, settings, run)
+    return solutions[0]
 
 
 def _whole(found: Solution, start: Solution) -> Solution:
@@ -384,15 +441,17 @@ def _whole(found: Solution, start: Solution) -> Solution:
     return replace(start, status="interrupted", **{name: getattr(found, name) for name in work})
 
 
-def _unfinished(solution: Solution, settings: Settings) -> bool:
+def _unfinished(solution: Solution, run: Run) -> bool:
     """Return whether a solver ended before the tolerance and before the limit of the user."""
-    limited = 0 <= settings.max_iter <= solution.n_iter
+    limited = run.max_iter is not None and run.max_iter <= solution.n_iter
     return solution.status == "stalled" or (solution.status == "iteration_limit" and not limited)
 
 
+_PAIR_STEPS = Decomposition()
+
 SOLVERS: tuple[Solver, ...] = (
     ClassPairs(),
-    Decomposition(),
+    _PAIR_STEPS,
     HardMargin(solve_jobs),
     HardTube(_with_fallbacks),
     HardMargin(solve_jobs, "interior_point"),

@@ -28,7 +28,7 @@ where beta_i can rise and (K beta)_i + phi_i'(beta_i - 0) <= m_g where it can fa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, nan
@@ -37,6 +37,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mercer.losses import DualTerms, Loss, OneSided, Regulariser
+from mercer.run import Target
 
 from .margin import Margin
 
@@ -433,7 +434,7 @@ class Job(NamedTuple):
 
 @dataclass
 class Settings:
-    """Stopping criteria and resources of a solver.
+    """How accurate a solution shall be, and the resources of a solver; limits are those of a run.
 
     Parameters
     ----------
@@ -443,10 +444,6 @@ class Settings:
         Stop on the relative duality gap as well.
     largest_gap : float, default=0
         Go on with smaller tolerances while the relative duality gap exceeds this; 0: do not.
-    max_iter : int, default=-1
-        Limit on pair updates per problem; -1: none.
-    time_limit : float, optional
-        Seconds.
     shrinking : bool, default=True
         Leave settled variables out until the end.
     cache_size : float, default=200
@@ -459,45 +456,30 @@ class Settings:
         A problem whose objective falls below this is declared infeasible.
     solver : str, default="auto"
         Which solver to begin with; see `mercer.solvers.ladder`.
-    callback : callable, optional
-        Called as ``callback(iteration, violation, objective, gap, active, hits, misses)``; a true
-        result stops the solver.
 
     Examples
     --------
     >>> from mercer.solvers import Settings
-    >>> Settings(tol=1e-6, time_limit=3.0).after(n_iter=100, seconds=1.0).time_limit
-    2.0
+    >>> Settings(tol=1e-6).target, Settings(gap_tol=1e-4).target
+    (Target(violation=1e-06, gap=inf), Target(violation=inf, gap=0.0001))
     """
 
     tol: float = 1e-3
     gap_tol: float | None = None
     largest_gap: float = 0.0
-    max_iter: int = -1
-    time_limit: float | None = None
     shrinking: bool = True
     cache_size: float = 200.0
     n_jobs: int | None = None
     working_set: int = 0
     objective_floor: float = -inf
     solver: str = "auto"
-    callback: Callable[..., Any] | None = None
 
-    def after(self, n_iter: int, seconds: float) -> Settings:
-        """Return the settings with the limits that some work leaves, and reports that add up."""
-        changes: dict[str, Any] = {}
-        if self.time_limit is not None:
-            changes["time_limit"] = max(self.time_limit - seconds, 1e-3)
-        if self.max_iter >= 0:
-            changes["max_iter"] = max(self.max_iter - n_iter, 0)
-        if self.callback is not None:
-            listener = self.callback
-            changes["callback"] = lambda k, *rest: listener(n_iter + k, *rest)
-        return replace(self, **changes)
-
-    def at_most(self, steps: int) -> Settings:
-        """Return settings that allow `steps` updates, or as many as these where they are fewer."""
-        return self if 0 <= self.max_iter <= steps else replace(self, max_iter=steps)
+    @property
+    def target(self) -> Target:
+        """What makes a point good enough, for solvers that ask their run when to stop."""
+        if self.gap_tol is not None:
+            return Target(gap=self.gap_tol)
+        return Target(self.tol, self.largest_gap if self.largest_gap > 0.0 else inf)
 
 
 @dataclass

@@ -28,6 +28,7 @@ from mercer.objects.compression import (
     restored_bits,
     unpacked,
 )
+from mercer.run import Run
 from mercer.solvers import Certificate, Settings, Solution
 from mercer.solvers.centring import Centring
 from mercer.solvers.certificate import GAP_LIMIT, STATUSES, few_digits
@@ -175,7 +176,7 @@ class PairFitting(Fitting):
 
     def interrupt(self) -> None:
         """Take note of an interrupt that the solver did not see."""
-        self.signalled = True
+        self.run.interrupt()
         self.pairs.status = "interrupted"
 
     def matrix(self) -> Array:
@@ -256,6 +257,7 @@ def read_pairs(
     gram: Gram,
     scheme: Scheme,
     settings: Settings,
+    run: Run,
     weight: Array,
     centring: Centring | None,
     problem: PairsOfClasses,
@@ -268,6 +270,7 @@ def read_pairs(
         gram,
         scheme,
         settings,
+        run,
         weight,
         none,
         none,
@@ -342,6 +345,7 @@ def _prove(fitting: PairFitting, p: int, solution: Solution) -> None:
         gram,
         Single(task.y),
         fitting.settings,
+        fitting.run,
         task.weight,
         [task],
         [solution],

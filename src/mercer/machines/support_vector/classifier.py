@@ -17,6 +17,7 @@ from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import declared
 from mercer.objects.validation import count, take
+from mercer.run import Run
 
 from ..conditional_methods import offered_if
 from ..conventions import ClassifierMixin
@@ -93,9 +94,11 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
     def _calibrate(self, fitting: Fitting, seconds: float) -> None:
         """Fit the maps from decision values to probabilities, in the time that is left."""
-        settings = replace(settings_for(self), largest_gap=0.0).after(0, seconds)
+        settings = replace(settings_for(self), largest_gap=0.0)
+        limit = None if self.time_limit is None else max(float(self.time_limit) - seconds, 0.0)
+        run = Run(limit, self.max_iter)
         random = check_random_state(self.random_state)
-        scores, limited = cross_fitted(self, fitting, settings, random)
+        scores, limited = cross_fitted(self, fitting, settings, run, random)
         positive, negative = fitting.scheme.prices(self.class_weight_, fitting.weight)
         self._calibration = fit_calibration(self.calibration, scores, positive, negative)
         if limited and not fitting.statuses.intersection(("time_limit", "iteration_limit")):

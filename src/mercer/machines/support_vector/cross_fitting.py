@@ -7,7 +7,6 @@ fold. Five fits on four fifths of the rows: with the fit itself never more than 
 
 from __future__ import annotations
 
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from sklearn.base import clone
 
 from mercer.objects.arrays import Array, Rows
 from mercer.objects.validation import take
+from mercer.run import Run
 from mercer.solvers import Settings
 
 from .calibration import Scores
@@ -29,7 +29,7 @@ N_FOLDS = 5
 
 
 def cross_fitted(
-    machine: Any, fitting: Fitting, settings: Settings, random: Any
+    machine: Any, fitting: Fitting, settings: Settings, run: Run, random: Any
 ) -> tuple[Scores, bool]:
     """Return the scores of all binary problems, and whether a limit ended a machine of the folds.
 
@@ -52,23 +52,23 @@ def cross_fitted(
     kernel = TrainingKernel(fitting.gram, n_jobs=settings.n_jobs)
     untrained = _of_fold(machine)
     start = None if isinstance(fitting, PairFitting) else machine
-    begin, limited, found = perf_counter(), False, list[tuple[NDArray[Any], ...]]()
+    limited, found = False, list[tuple[NDArray[Any], ...]]()
     for fold in range(1 + int(folds.max())):
         away = folds == fold
         inside, outside = (
             np.bincount(group[part], weight[part], m).astype(np.float64) for part in (~away, away)
         )
-        left = _share(settings, perf_counter() - begin, N_FOLDS - fold)
+        left = run.branch(share=1.0 / (N_FOLDS - fold))
         rest, rows = np.flatnonzero(inside > 0.0), np.flatnonzero(outside > 0.0)
         part, gram = data.merged(rest, inside[rest]), fitting.gram.take(rest)
-        trained = solve_on(untrained, part, gram, start, left)
+        trained = solve_on(untrained, part, gram, start, settings, left)
         if "interrupted" in trained.statuses:
             raise KeyboardInterrupt(
                 "the calibration was interrupted; the machine itself is fitted, without "
                 "probabilities."
             )
         limited |= "time_limit" in trained.statuses
-        limited |= settings.max_iter >= 0 and "iteration_limit" in trained.statuses
+        limited |= run.max_iter is not None and "iteration_limit" in trained.statuses
         problem, positive = scheme.sides(codes[rows])
         values = _values(trained, rest, fitting, kernel, rows, problem)
         weights = np.broadcast_to(outside[rows], problem.shape)
@@ -80,15 +80,6 @@ def cross_fitted(
     ends = np.cumsum(np.bincount(problem, minlength=len(machine.intercept_)))
     starts = np.concatenate([[0], ends[:-1]]).astype(np.intp)
     return Scores(value[order], positive[order], weights[order], starts), limited
-
-
-def _share(settings: Settings, spent: float, parts: int) -> Settings:
-    """Return the settings for one of the parts that are left."""
-    if settings.time_limit is None:
-        return settings
-    left = settings.after(0, spent)
-    assert left.time_limit is not None
-    return left.after(0, left.time_limit * (1.0 - 1.0 / parts))
 
 
 def _of_fold(machine: Any) -> Any:

@@ -25,20 +25,19 @@ kernel matrix: folds, values of C, leave-one-out. `solve_on` ends with "solve", 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 from mercer.gram import Gram
 from mercer.kernels import Kernel
 from mercer.objects.validation import count
+from mercer.run import Run
 from mercer.solvers import Job, Settings, solve_jobs
 from mercer.solvers.centring import Centring, centring
-from mercer.solvers.interrupt import interrupted
 
 from ..constant_kernels import warn_of_constant
 from ..estimator import TrainingData
-from ..progress import watched
+from ..progress import Broadcast, watched
 from . import class_pairs, fit_diagnosis
 from .definiteness import check_definiteness
 from .linear_part import with_linear_part
@@ -52,6 +51,25 @@ _NO_NORM = 1e-9
 """A squared norm this small relative to the largest k(x, x) suggests a constant kernel."""
 
 
+class _Limits(NamedTuple):
+    """When a fit was called, and the accuracy and the run that the caller gave, if any."""
+
+    begin: float
+    settings: Settings | None = None
+    run: Run | None = None
+
+    def of(self, machine: Any, report: Broadcast | None) -> tuple[Settings, Run]:
+        """Return accuracy and run of the solver; time counts from the moment fit was called."""
+        settings = settings_for(machine) if self.settings is None else self.settings
+        if self.run is not None:
+            return settings, self.run
+        limit = machine._time_for_fit()
+        if limit is not None:
+            # What comes after the solver reads the rows about as often as what came before it.
+            limit = max(limit - 2.0 * (perf_counter() - self.begin), 0.0)
+        return settings, Run(limit, machine.max_iter, () if report is None else report.listeners)
+
+
 def fit(machine: Any, X: Any, y: Any = None, sample_weight: Any = None, extra: Any = None) -> Any:
     """Fit a machine to objects or a Gram matrix, and return it; unchanged if the fit fails."""
     begin = perf_counter()
@@ -60,7 +78,7 @@ def fit(machine: Any, X: Any, y: Any = None, sample_weight: Any = None, extra: A
             machine._check_parameters()
             data, kernel = machine._enter(X, y, sample_weight, extra)
             start = machine if machine.warm_start and machine.__sklearn_is_fitted__() else None
-            fitting = _fit(machine, data, kernel, data.gram, start, None, begin)
+            fitting = _fit(machine, data, kernel, data.gram, start, _Limits(begin))
     except MemoryError as error:
         if type(error) is not MemoryError:
             raise
@@ -81,6 +99,7 @@ def fit_on(
     start: Any = None,
     settings: Settings | None = None,
     *,
+    run: Run | None = None,
     quiet: bool = False,
 ) -> Any:
     """Fit a machine to checked samples on a kernel matrix they share with others, and return it.
@@ -92,7 +111,7 @@ def fit_on(
     `machine`: what to fit. The kernel of `gram` is used and kept as ``kernel_``. `data`: the
     samples. `gram`: their kernel matrix; another precision is chosen where the machine asks for it.
     `start`: A machine of the same kind, fitted to these samples or to more or fewer of the same
-    data, perhaps with other constants, from whose solution the solver starts. `settings`:
+    data, perhaps with other constants, from whose solution the solver starts. `settings`, `run`:
     tolerances and limits of the solver, by default those of the machine. `quiet`: leave it to the
     caller to look into ``certificate_`` for how the fit ended, without a warning or an interrupt.
 
@@ -119,7 +138,8 @@ def fit_on(
     with machine._all_or_nothing():
         machine._check_parameters()
         machine._note_columns(data)
-        fitting = _fit(machine, data, gram.kernel, gram, start, settings, begin)
+        limits = _Limits(begin, settings, run)
+        fitting = _fit(machine, data, gram.kernel, gram, start, limits)
     machine._finish(fitting, begin)
     if not quiet:
         fit_diagnosis.conclude(machine, fitting)
@@ -127,7 +147,7 @@ def fit_on(
 
 
 def solve_on(
-    machine: Any, data: TrainingData, gram: Gram, start: Any, settings: Settings
+    machine: Any, data: TrainingData, gram: Gram, start: Any, settings: Settings, run: Run
 ) -> Fitting:
     """Return the solved problems of a machine on rows of another fit, without proof or model.
 
@@ -135,8 +155,8 @@ def solve_on(
     (`Fitting.models`) as accurate as the solver leaves them. `gram` is used as it is: values of the
     models are products with the same kernel matrix. The parameters are those of `fit_on`.
     """
-    kernel, alone, begin = gram.kernel, start is None, perf_counter()
-    return _solved(machine, data, lambda _: gram, kernel, None, start, alone, settings, begin)
+    kernel, alone, limits = gram.kernel, start is None, _Limits(0.0, settings, run)
+    return _solved(machine, data, lambda _: gram, kernel, None, start, alone, limits)
 
 
 def _fit(
@@ -145,8 +165,7 @@ def _fit(
     kernel: Kernel,
     given: Gram | None,
     start: Any,
-    settings: Settings | None,
-    begin: float,
+    limits: _Limits,
 ) -> Fitting:
     """Do all steps behind the door, without the conclusion; `given` is the Gram matrix if known."""
     like = machine.__dict__.pop("_like", None)
@@ -166,7 +185,7 @@ def _fit(
     alone = start is None and like is None
     if repetition is not None:
         start = None
-    fitting = _solved(machine, data, matrix, kernel, moved, start, alone, settings, begin)
+    fitting = _solved(machine, data, matrix, kernel, moved, start, alone, limits)
     if isinstance(fitting, class_pairs.PairFitting):
         machine._keep_pairs(fitting, kernel, data.y)
         machine._share_out(repetition, whole, fitting)
@@ -174,8 +193,10 @@ def _fit(
     if like is not None:
         _take_over(like, fitting)
     fit_diagnosis.refuse_infeasible(machine, fitting)
-    if interrupted(lambda: machine._keep(fitting, kernel, data.y)):
-        # The model is there, and only its proof was interrupted.
+    proof = fitting.run.branch()
+    with proof.until_stopped():
+        machine._keep(fitting, kernel, data.y)
+    if proof.status == "interrupted":  # the model is there, and only its proof was interrupted
         fitting.interrupt()
         machine._keep(fitting, kernel, data.y)
     machine._share_out(repetition, whole, fitting)
@@ -209,8 +230,7 @@ def _solved(
     moved: Centring | None,
     start: Any,
     alone: bool,
-    settings: Settings | None,
-    begin: float,
+    limits: _Limits,
 ) -> Fitting:
     """Pose and solve the problems of a machine on samples that differ.
 
@@ -225,10 +245,11 @@ def _solved(
     pairs = class_pairs.posed(machine, scheme, kernel, known, X, s) if alone else None
     if pairs is not None:
         with watched(machine, getattr(scheme, "n_pairs", 1)) as callback:
-            limits, gram = _settings(machine, settings, begin, callback), matrix("float64")
+            settings, run = limits.of(machine, callback)
+            gram = matrix("float64")
             gram.definiteness = known
-            found: Any = solve_jobs([Job(pairs, gram)], limits)[0]
-        return class_pairs.read_pairs(data, gram, scheme, limits, s, moved, pairs, found)
+            found: Any = solve_jobs([Job(pairs, gram)], settings, run=run)[0]
+        return class_pairs.read_pairs(data, gram, scheme, settings, run, s, moved, pairs, found)
     tasks = pose_tasks(machine, scheme.batch(s), data.extra)
     if known.order == 2:
         with_linear_part(tasks, kernel, X)
@@ -238,26 +259,7 @@ def _solved(
     gram = matrix(machine._kernel_dtype(tasks[0].problem))
     gram.definiteness = known
     with watched(machine, len(tasks)) as callback:
-        limits = _settings(machine, settings, begin, callback)
-        solutions = solve_tasks(tasks, gram, limits, starts)
+        settings, run = limits.of(machine, callback)
+        solutions = solve_tasks(tasks, gram, settings, run, starts)
     sum_zero = machine._sums_to_zero
-    return Fitting(data, gram, scheme, limits, s, tasks, solutions, moved, sum_zero)
-
-
-def _settings(
-    machine: Any,
-    given: Settings | None,
-    begin: float,
-    callback: Any,
-) -> Settings:
-    """Return the settings of the solver; time counts from the moment the fit was called."""
-    if given is not None:
-        settings = replace(given, callback=callback)
-    else:
-        settings = settings_for(machine, callback)
-        if settings.time_limit is not None:
-            settings.time_limit = machine._time_for_fit()
-    if settings.time_limit is None:
-        return settings
-    # What comes after the solver reads the rows about as often as what came before it.
-    return settings.after(0, 2.0 * (perf_counter() - begin))
+    return Fitting(data, gram, scheme, settings, run, s, tasks, solutions, moved, sum_zero)

@@ -45,8 +45,8 @@ from mercer.kernels import RBF, Kernel
 from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import EstimatorParameters, declared
+from mercer.run import Run
 from mercer.solvers import Certificate
-from mercer.solvers.interrupt import interrupted
 from mercer.solvers.rounding import UNIT
 
 from ..conventions import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -199,8 +199,10 @@ class _MultipleKernels(_WithMachine[Machine]):
             fit_on(machine, data, machine._gram(data, kernel), start, quiet=True)
         else:
             search.limit(machine, begin + (self.time_limit or math.inf))
-            if interrupted(lambda: machine.fit(X, y, sample_weight=sample_weight)):
-                search.stopped = "interrupted"
+            run = Run()
+            with run.until_stopped():
+                machine.fit(X, y, sample_weight=sample_weight)
+            search.stopped = run.status or search.stopped
         if not machine.__sklearn_is_fitted__():
             raise KeyboardInterrupt
         self.machine_, self.kernel_ = machine, kernel
@@ -310,7 +312,10 @@ class _Search:
 
     def run(self) -> _State:
         """Return the best machine and its weights, after Ctrl-C the best ones so far."""
-        if interrupted(self._run):
+        run = Run()
+        with run.until_stopped():
+            self._run()
+        if run.by_keyboard:
             self.stopped = "interrupted"
             if self.best is None:
                 if not self.inner.__sklearn_is_fitted__():

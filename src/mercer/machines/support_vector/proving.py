@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from mercer.gram import Gram, refuse_asymmetry
 from mercer.kernels import Definiteness, FromFunction, Kernel
 from mercer.objects.arrays import Array
+from mercer.run import Run
 from mercer.solvers import Certificate, Settings
 from mercer.solvers.centring import Centring
 from mercer.solvers.certificate import GAP_LIMIT, SOLVER_VALUES, of_several
@@ -83,6 +84,7 @@ class Fitting:
     gram: Gram
     scheme: Scheme
     settings: Settings
+    run: Run
     weight: Array
     tasks: list[Task]
     solutions: list[Any]
@@ -90,7 +92,6 @@ class Fitting:
     sum_zero: bool = False  # whether the coefficients of every task do
     stalled: set[int] = field(default_factory=set)  # tasks whose gap rounding kept from closing
     curvature: Curvature | None = None  # of a user's kernel, once it was examined
-    signalled: bool = False
     rounding: float | None = None  # see `_rounding`, of these solutions
     share: float = 1.0  # measured errors of float32 values, as a multiple of the estimate
     measured: float = 0.0  # the largest of these errors
@@ -101,8 +102,7 @@ class Fitting:
     @property
     def interrupted(self) -> bool:
         """Whether the user interrupted the fit, other than by a callback."""
-        asked = getattr(self.settings.callback, "stopped", False)
-        return self.signalled or (not asked and "interrupted" in self.statuses)
+        return self.run.by_keyboard
 
     @property
     def statuses(self) -> set[str]:
@@ -121,7 +121,7 @@ class Fitting:
 
     def interrupt(self) -> None:
         """Take note of an interrupt that the solver did not see."""
-        self.signalled = True
+        self.run.interrupt()
         for solution in self.solutions:
             solution.status = "interrupted"
 
@@ -331,7 +331,7 @@ def _closed(fitting: Fitting, proof: Proved, n_jobs: int | None) -> Proved:
         proof = _checked(fitting, precision, n_jobs)
         for t in wide:
             solution = fitting.solutions[t]
-            if solution.status == "iteration_limit" and fitting.settings.max_iter < 0:
+            if solution.status == "iteration_limit" and fitting.run.max_iter is None:
                 # Rounding ends what no limit does; the tolerance that was asked for is met.
                 solution.status = began[t]
                 fitting.stalled.add(t)
@@ -346,7 +346,7 @@ def _judge(fitting: Fitting, matrix: Array, proofs: list[Proof], precision: str)
     rounding = 0.0
     if precision == "float32" and max(missed) > 0.0 and not fitting.hurried:
         rounding = _rounding(fitting)
-    unlimited = settings.max_iter < 0 and not fitting.interrupted
+    unlimited = fitting.run.max_iter is None and not fitting.interrupted
     for t, (solution, proof) in enumerate(zip(fitting.solutions, proofs, strict=True)):
         wide = settings.gap_tol is None and proof.values.relative_gap > REACHED * GAP_LIMIT
         if missed[t] <= rounding and not wide:
@@ -400,10 +400,8 @@ def _refine(fitting: Fitting, precision: str, settings: Settings, chosen: Sequen
     starts: list[Array | None] = [
         task.start(task.coef(fitting.solutions[t])) for task, t in zip(tasks, chosen, strict=True)
     ]
-    spent = sum(solution.seconds for solution in fitting.solutions)
     steps = max(fitting.solutions[t].n_iter for t in chosen)
-    settings = settings.after(steps, spent)
-    refined = solve_tasks(tasks, gram, settings, starts)
+    refined = solve_tasks(tasks, gram, settings, fitting.run.branch(after=steps), starts)
     for t, solution in zip(chosen, refined, strict=True):
         fitting.solutions[t] = solution.adding(fitting.solutions[t])
     fitting.gram, fitting.rounding = gram, None

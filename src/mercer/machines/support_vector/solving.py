@@ -10,9 +10,9 @@ import numpy as np
 
 from mercer.gram import Gram, Prepared
 from mercer.objects.arrays import Array, Rows
+from mercer.run import Run
 from mercer.solvers import Job, Settings, Solution, solve_jobs
 from mercer.solvers.certificate import GAP_LIMIT
-from mercer.solvers.interrupt import interrupted
 from mercer.solvers.ladder import FINE_GAP, FINE_TOL
 
 from .tasks import Task
@@ -27,7 +27,7 @@ _SMALL = 1000
 """Up to this number of rows the whole kernel matrix costs less than packing some rows again."""
 
 
-def settings_for(machine: Any, callback: Any = None) -> Settings:
+def settings_for(machine: Any) -> Settings:
     """Return the solver settings that a machine's parameters describe.
 
     A tolerance on the gap replaces the one on the violation, which is kept only as an end to
@@ -38,13 +38,10 @@ def settings_for(machine: Any, callback: Any = None) -> Settings:
         tol=min(float(machine.tol), _LAST_TOLERANCE) if by_gap else float(machine.tol),
         gap_tol=float(machine.gap_tol) if by_gap else None,
         largest_gap=0.0 if by_gap else _CLOSED * GAP_LIMIT,
-        max_iter=int(machine.max_iter),
-        time_limit=None if machine.time_limit is None else float(machine.time_limit),
         shrinking=bool(machine.shrinking),
         cache_size=float(machine.cache_size),
         n_jobs=machine.n_jobs,
         solver=machine.solver,
-        callback=callback,
     )
 
 
@@ -52,6 +49,7 @@ def solve_tasks(
     tasks: Sequence[Task],
     gram: Gram,
     settings: Settings,
+    run: Run,
     starts: Sequence[Array | None] | None = None,
 ) -> list[Solution]:
     """Return the solution of every task, all of them on one Gram matrix.
@@ -65,15 +63,14 @@ def solve_tasks(
         jobs = [Job(task.problem, gram) for task in tasks]
     else:
         jobs = [Job(task.problem, gram, start) for task, start in zip(tasks, starts, strict=True)]
-    solutions = solve_jobs(jobs, settings)
+    solutions = solve_jobs(jobs, settings, run=run)
 
     def settle() -> None:
         for task, solution in zip(tasks, solutions, strict=True):
             task.settle(solution, gram)
 
-    if interrupted(settle):
+    if run.keep(settle):
         solutions[-1].status = "interrupted"
-        settle()
     return solutions
 
 
