@@ -21,12 +21,14 @@ from numpy.typing import ArrayLike
 from mercer.gram import Prepared, Products
 from mercer.gram.overflow import refuse_infinite
 from mercer.kernels import Kernel, Linear
-from mercer.kernels.columns_used import linear_columns
+from mercer.kernels.columns_used import columns_seen, linear_columns
 from mercer.objects.arrays import Array
-from mercer.objects.tables import select
+from mercer.objects.tables import is_frame, select
 from mercer.objects.validation import VECTORS, column_names, count, take
+from mercer.persistence import DamagedFileError
+from mercer.persistence.model_files import read, write
+from mercer.persistence.values import Writer
 from mercer.solvers.centring import centring
-from mercer.storage import read_expansion, write_expansion
 
 
 class Expansion:
@@ -181,16 +183,43 @@ class Expansion:
         return self.take((size if size.ndim == 1 else size.max(axis=1, initial=0.0)) > tol)
 
     def save(self, path: str | Path) -> None:
-        """Write the expansion to a file, whole or not at all.
+        """Write the expansion to a file that runs no code when read, whole or not at all.
 
-        Kernels that hold Python functions cannot be written; pickle them.
+        Kernels that hold Python functions cannot be written; pickle them. Columns that the kernel
+        does not look at are left empty.
         """
-        write_expansion(self, Path(path))
+        write(Writer.value, self._with(vectors=self._vectors_seen()), path)
 
     @classmethod
     def load(cls, path: str | Path) -> Expansion:
-        """Read an expansion that `save` wrote; a damaged file is refused."""
-        return cls(*read_expansion(Path(path)))
+        """Read an expansion that `save` wrote; a damaged file raises DamagedFileError."""
+        found = read(Path(path).read_bytes(), path)
+        if not isinstance(found, Expansion):
+            name = type(found).__name__
+            raise DamagedFileError(f"{path} holds {name}, no expansion; read it with mercer.load.")
+        return found
+
+    def _vectors_seen(self) -> Any:
+        """Return the vectors; columns that the kernel does not look at are empty."""
+        vectors = self.vectors
+        columns = None if self.kernel.pairwise else columns_seen(self.kernel)
+        if is_frame(vectors):
+            vectors = vectors.to_numpy().astype(object)
+        if columns is None or len(getattr(vectors, "shape", ())) != 2:
+            return vectors
+        used = np.zeros(vectors.shape[1], dtype=bool)
+        used[columns] = True
+        if self.poly_coef is not None:
+            used[slice(None) if self.poly_columns is None else self.poly_columns] = True
+        if used.all():
+            return vectors
+        if sp.issparse(vectors):
+            kept = sp.csr_matrix(vectors.multiply(used.astype(vectors.dtype)))
+            kept.eliminate_zeros()
+            return kept
+        vectors = vectors.copy()
+        vectors[:, ~used] = None if vectors.dtype == object else np.zeros((), dtype=vectors.dtype)
+        return vectors
 
     def _with(self, **changes: Any) -> Expansion:
         """Return an expansion with some of the arguments replaced."""

@@ -212,7 +212,7 @@ MANY = np.random.default_rng(2).normal(size=(800, 5)) * np.linspace(1.0, 0.3, 5)
 
 @pytest.mark.parametrize("d", [1, 3])
 def test_rows_in_single_precision_lose_no_digits_of_features(d):
-    """Eigenvectors and coefficients are rounded to what features in single precision show."""
+    """Nor are eigenvectors rounded: they have length 1 in double precision."""
     rows, new = MANY[:150, :d].astype(np.float32), MANY[150:200, :d].astype(np.float32)
     settings = {"kernel": "rbf", "fit_inverse_transform": True}
     single = KernelPCA(**settings).fit(rows)
@@ -227,9 +227,7 @@ def test_rows_in_single_precision_lose_no_digits_of_features(d):
         rtol=0,
         atol=atol * np.abs(rows).max(),
     )
-    np.testing.assert_allclose(np.linalg.norm(single.eigenvectors_, axis=0), 1.0, rtol=2 * atol)
-    assert not (single.eigenvectors_.view(np.uint64) & 0xFFF).any()  # digits that are not stored
-    assert (exact.eigenvectors_.view(np.uint64) & 0xFFF).any()
+    np.testing.assert_allclose(np.linalg.norm(single.eigenvectors_, axis=0), 1.0, rtol=1e-14)
 
 
 @pytest.mark.parametrize("gamma", [0.01, 0.3])

@@ -15,7 +15,7 @@ import sys
 import numpy as np
 
 from tests.persistence.mutations import survives
-from tests.persistence.test_model_files import INPUTS, OLD, X
+from tests.persistence.test_model_files import FILES, INPUTS, X
 
 _BATCH = 20
 _BATCH_SECONDS = 10 * _BATCH
@@ -31,15 +31,14 @@ def main() -> int:
         size = int(file.read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (size + _MEMORY, size + _MEMORY))
     rng = np.random.default_rng(options.first)
-    files = sorted(OLD.glob("*.mercer"))
     refused = tried = 0
     while tried < options.mutations:
-        path = files[int(rng.integers(len(files)))]
-        name = path.stem.split("-", 1)[1].replace("_", " ")
+        path = FILES[int(rng.integers(len(FILES)))]
+        name = path.stem.partition("-")[2].replace("_", " ")
         signal.alarm(_BATCH_SECONDS)
         refused += survives(path.read_bytes(), INPUTS.get(name, X), _BATCH, rng)
         tried += _BATCH
-    sys.stdout.write(f"{tried:,} mutations of {len(files)} model files, {refused:,} refused\n")
+    sys.stdout.write(f"{tried:,} mutations of {len(FILES)} model files, {refused:,} refused\n")
     return 0
 
 

@@ -277,7 +277,10 @@ def test_models_of_others_have_no_form_in_a_file(tmp_path):
             return np.asarray(X, dtype=float)
 
     f = Expansion(Fisher(Shift()), [[1.0], [2.0]], [1.0, 1.0])
-    with pytest.raises(ValueError, match="type Shift has no form in a file that runs no code"):
+    with pytest.raises(
+        ValueError,
+        match=r"Fisher\.model is of type Shift, which has no form",
+    ):
         f.save(tmp_path / "f")
 
 

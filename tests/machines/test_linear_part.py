@@ -14,7 +14,6 @@ from mercer import SVC, SVR
 from mercer.expansion import Expansion
 from mercer.kernels import RBF, Linear, Multiquadric, Projected, ThinPlate, seminorm2
 from mercer.machines.support_vector.linear_part import LinearPart
-from mercer.storage import DamagedFileError
 from tests.machines.splines import LABELS, LEVEL, NEW, SLOPE, THREE, X, Y, fitted
 
 SETTINGS = [
@@ -222,18 +221,6 @@ def test_files_pickles_and_copies_keep_the_linear_function(tmp_path):
     flat = SVR(kernel=ThinPlate()).fit(X, X @ SLOPE)  # no terms at all
     flat.expansion_.save(path)
     np.testing.assert_allclose(Expansion.load(path)(NEW), NEW @ SLOPE, rtol=1e-12)
-
-
-def test_a_file_with_a_linear_function_is_not_one_of_the_first_kind(tmp_path):
-    path = tmp_path / "spline"
-    fitted().expansion_.save(path)
-    content = path.read_bytes()
-    assert content.startswith(b"mercer expansion 2\n")
-    path.write_bytes(content.replace(b"expansion 2", b"expansion 3", 1))
-    with pytest.raises(DamagedFileError):
-        Expansion.load(path)
-    SVR(kernel=RBF(1.0)).fit(X, Y).expansion_.save(path)
-    assert path.read_bytes().startswith(b"mercer expansion 1\n")
 
 
 def test_the_attribute_belongs_to_kernels_of_order_two():

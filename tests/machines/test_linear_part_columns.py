@@ -15,7 +15,6 @@ from mercer.kernels.algebra import Projected
 from mercer.kernels.columns_used import columns_seen, linear_columns
 from mercer.objects.tables import first_of_equal
 from mercer.solvers import dense_interior_point
-from mercer.storage import DamagedFileError
 
 rng = np.random.default_rng(8)
 N = 50
@@ -184,7 +183,6 @@ def test_files_and_pickles_keep_the_columns_and_nothing_else(tmp_path):
     np.testing.assert_allclose(expansion(FRAME), model.predict(FRAME), rtol=1e-12)
     expansion.save(path)
     assert b"sample 1" not in path.read_bytes()
-    assert path.read_bytes().startswith(b"mercer expansion 3\n")
     loaded = Expansion.load(path)
     assert loaded.poly_columns == [1, 3]
     np.testing.assert_array_equal(loaded(FRAME), expansion(FRAME))
@@ -194,9 +192,6 @@ def test_files_and_pickles_keep_the_columns_and_nothing_else(tmp_path):
     for copy in (pickle.loads(pickle.dumps(model)), model.refit_on_support()):
         np.testing.assert_allclose(copy.predict(FRAME), model.predict(FRAME), atol=1e-7)
         assert copy.poly_columns_.tolist() == [1, 3]
-    path.write_bytes(path.read_bytes().replace(b"mercer expansion 3", b"mercer expansion 9"))
-    with pytest.raises(DamagedFileError):
-        Expansion.load(path)
 
 
 @pytest.mark.parametrize("form", [np.array, sp.csr_matrix, lambda X: X.astype(object)])

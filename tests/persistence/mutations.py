@@ -1,4 +1,4 @@
-"""Mutations of model files whose checksum is put right, as a forger would."""
+"""Mutations of files whose checksum is put right, as a forger would."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from mercer.objects.compression import USUAL, USUAL_3, inflated
 from mercer.persistence import DamagedFileError
 from mercer.persistence.model_files import read
 
@@ -26,7 +25,7 @@ def survives(content: bytes, objects: Any, n: int, rng: np.random.Generator) -> 
     """
     refused = 0
     for _ in range(n):
-        mutated = _bytes(content, rng) if rng.random() < 0.5 else _document(content, rng)
+        mutated = _bytes(content, rng) if rng.random() < 0.5 else _header(content, rng)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -39,19 +38,26 @@ def survives(content: bytes, objects: Any, n: int, rng: np.random.Generator) -> 
     return refused
 
 
-def _sealed(head: bytes, payload: bytes) -> bytes:
-    return head + b"\n" + hashlib.sha256(payload).digest() + payload
+def opened(content: bytes) -> tuple[Any, bytes]:
+    """Return the header of a file and the bytes of its arrays."""
+    payload = content.partition(b"\n")[2][32:]
+    end = 8 + int.from_bytes(payload[:8], "little")
+    return json.loads(payload[8:end]), payload[end:]
 
 
-def _opened(content: bytes) -> tuple[bytes, bytes]:
-    head, _, rest = content.partition(b"\n")
-    return head, rest[32:]
+def forged(header: Any, arrays: bytes) -> bytes:
+    """Return a file with a header and the bytes of arrays."""
+    text = json.dumps(header).encode()
+    return _sealed(len(text).to_bytes(8, "little") + text + arrays)
+
+
+def _sealed(payload: bytes) -> bytes:
+    return b"mercer file 5\n" + hashlib.sha256(payload).digest() + payload
 
 
 def _bytes(content: bytes, rng: np.random.Generator) -> bytes:
     """Change, cut or repeat some bytes."""
-    head, payload = _opened(content)
-    text = bytearray(payload)
+    text = bytearray(content.partition(b"\n")[2][32:])
     for _ in range(int(rng.integers(1, 4))):
         at, size = int(rng.integers(len(text))), int(rng.integers(1, 9))
         way = rng.integers(3)
@@ -61,18 +67,12 @@ def _bytes(content: bytes, rng: np.random.Generator) -> bytes:
             del text[at : at + size]
         else:
             text[at:at] = text[at : at + size]
-    return _sealed(head, bytes(text))
+    return _sealed(bytes(text))
 
 
-def _document(content: bytes, rng: np.random.Generator) -> bytes:
-    """Replace a part of the document by something else, or by another part."""
-    head, payload = _opened(content)
-    start = 8 if head.endswith((b"1", b"2")) else 16
-    end = start + int.from_bytes(payload[:8], "little")
-    text = payload[start:end]
-    if start == 16 and int.from_bytes(payload[8:16], "little") != len(text):
-        text = inflated(text, usual=USUAL_3 if head.endswith(b"3") else USUAL)
-    document = json.loads(text)
+def _header(content: bytes, rng: np.random.Generator) -> bytes:
+    """Replace a part of the header by something else, or by another part."""
+    document, arrays = opened(content)
     places: list[tuple[Any, Any]] = []
     _collect(document, places)
     owner, key = places[int(rng.integers(len(places)))]
@@ -81,9 +81,7 @@ def _document(content: bytes, rng: np.random.Generator) -> bytes:
     else:
         other, where = places[int(rng.integers(len(places)))]
         owner[key] = json.loads(json.dumps(other[where]))
-    text = json.dumps(document).encode()
-    length = len(text).to_bytes(8, "little")
-    return _sealed(head, length * (start // 8) + text + payload[end:])
+    return forged(document, arrays)
 
 
 def _collect(part: Any, places: list[tuple[Any, Any]]) -> None:

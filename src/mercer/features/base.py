@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +12,6 @@ from mercer.kernels import Kernel
 from mercer.machines.conventions import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.machines.estimator import KernelEstimator
 from mercer.machines.parameters import check_shared
-from mercer.objects.arrays import Array
 from mercer.objects.rows import narrowed
 
 from .approximation import ApproximationError, approximation_error
@@ -111,23 +109,9 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEs
         return tags
 
 
-SINGLE = float(np.finfo(np.float32).eps)
-"""Rounding of features in single precision, relative to their length."""
-
-
 def is_single(X: Any) -> bool:
     """Return whether objects are rows in single precision, as features of them are then too."""
     return getattr(X, "dtype", None) == np.float32
-
-
-def rounded_within(columns: Array, errors: Any) -> Array:
-    """Return columns rounded to multiples of powers of two; `errors`: standard deviations.
-
-    Errors of rounding are independent, so those of a product with kernel values are as large as the
-    length of these. Digits that features in single precision do not show take no bytes in files.
-    """
-    step = 2.0 ** np.round(np.log2(errors * math.sqrt(12.0)))
-    return np.asarray(np.round(columns / step) * step)
 
 
 def as_precise(features: Any, X: Any) -> Any:

@@ -23,7 +23,6 @@ from mercer.machines.progress import running
 from mercer.numerics.block_krylov import RitzPairs
 from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
-from mercer.objects.compression import differing_bits, restored_bits
 from mercer.objects.parameters import (
     declared,
     integer,
@@ -38,7 +37,7 @@ from mercer.solvers.centring import centring, translated
 from mercer.solvers.certificate import GAP_LIMIT
 from mercer.solvers.prove import bounded, eigenvalues_at_most, local
 
-from .base import SINGLE, as_precise, is_single, rounded_within
+from .base import as_precise, is_single
 from .preimages import preimages, refuse_without_rows
 from .projected_gram import DENSE_UP_TO, FEW, ProjectedGram
 from .seeds import generator
@@ -153,11 +152,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     Attributes
     ----------
     eigenvalues_ : array of shape (n_components_,)
-        Eigenvalues of the centred kernel matrix, falling.
+        Eigenvalues of the centred kernel matrix, falling. Of rows in single precision those below
+        2e-7 of the largest are zero, as in scikit-learn.
     eigenvectors_ : array of shape (n_samples, n_components_)
-        Its eigenvectors, of length 1; the largest absolute feature of a component is positive. Of
-        rows in single precision, rounded to the digits that features in single precision show;
-        eigenvalues below 2e-7 of the largest are zero then.
+        Its eigenvectors, of length 1; the largest absolute feature of a component is positive.
     eigenvalue_bounds_ : array of shape (n_components_, 2)
         Intervals that contain the exact eigenvalues, up to rounding. Of an indefinite kernel: each
         contains some eigenvalue.
@@ -257,8 +255,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         found = self._decompose(matrix)
         trace = matrix.trace()
         k = self._number(found.values, found, trace)
-        single = is_single(data.X)
-        values = self._cleaned(found.values[:k], matrix.scale, _ZERO_SINGLE if single else _ZERO)
+        share = _ZERO_SINGLE if is_single(data.X) else _ZERO
+        values = self._cleaned(found.values[:k], matrix.scale, share)
         if self.n_components is None or self.remove_zero_eig:
             values = values[values != 0.0]
         k = len(values)
@@ -268,14 +266,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         scores = vectors if root is None else vectors / root[:, None]
         first = np.abs(scores).argmax(axis=0)
         signs = np.where(scores[first, np.arange(k)] < 0.0, -1.0, 1.0)
-        exact = vectors = vectors * signs
-        if single:
-            # Kernel values are at most as long as the root of the largest eigenvalue, and are
-            # divided by the root of the vector's own; its length is to stay 1 as well.
-            largest = max(float(np.abs(values).max(initial=0.0)), 1e-300)
-            shares = np.where(values == 0.0, 1.0, np.abs(values) / largest)
-            errors = SINGLE * np.minimum(np.sqrt(shares), 4.0 / math.sqrt(data.n))
-            vectors = rounded_within(vectors, errors)
+        vectors = vectors * signs
         total = float(data.n if data.weight is None else data.weight.sum())
 
         self.eigenvalues_, self.eigenvectors_ = values, vectors
@@ -289,9 +280,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         self.kernel_ = kernel
         self._n_left_out = data.n_total - data.n
         self._set_objects(data, kernel)
-        # Directions v_j, not eigenvectors u_j, leave at most sum_j lambda_j |v_j - u_j|^2 more.
-        lost = float(np.square(vectors - exact).sum(axis=0) @ np.abs(values))
-        self._certify(found, lost, trace, matrix.scale, kernel, run.seconds)
+        self._certify(found, trace, matrix.scale, kernel, run.seconds)
         self._learn_inverse(data, kernel)
 
     def _derive(self) -> None:
@@ -527,7 +516,6 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     def _certify(
         self,
         found: RitzPairs,
-        lost: float,
         trace: float,
         scale: float,
         kernel: Kernel,
@@ -554,7 +542,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             upper = eigenvalues_at_most(found, k, trace)
             self.eigenvalue_bounds_ = np.stack([values[:k] - rounding, upper + rounding], axis=1)
             # A component whose eigenvalue is taken as zero explains nothing.
-            primal = max(trace - float(self.eigenvalues_.sum()), 0.0) + lost + of_sums
+            primal = max(trace - float(self.eigenvalues_.sum()), 0.0) + of_sums
             dual = max(trace - float(upper.sum()) - of_sums, 0.0)
             self.certificate_ = bounded(
                 found.status,
@@ -590,26 +578,14 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         K[np.diag_indices_from(K)] += ridge
         self.X_transformed_fit_ = self._scores
         self.dual_coef_: Array = scipy.linalg.solve(K, self.X_fit_, assume_a="pos")
-        if is_single(self.X_fit_):
-            size = max(float(np.abs(self.X_fit_).max()), 1e-300)
-            errors = SINGLE * size / np.linalg.norm(K, axis=1).max()
-            self.dual_coef_ = rounded_within(self.dual_coef_, errors)
 
     # -- pickles and files --------------------------------------------------------------------
 
-    def _brief_state(self) -> dict[str, Any]:
-        state = super()._brief_state()
-        if "_root" in state:
-            for name in _DERIVED:
-                state.pop(name, None)
-            bounds, values = state["eigenvalue_bounds_"], state["eigenvalues_"]
-            state["eigenvalue_bounds_"] = differing_bits(bounds, values[:, None])
-        return state
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in super().__getstate__().items() if k not in _DERIVED}
 
     def _restored(self) -> None:
-        if "eigenvalues_" in self.__dict__ and "scores_coef_" not in self.__dict__:
-            values = self.eigenvalues_[:, None]
-            self.eigenvalue_bounds_ = restored_bits(self.eigenvalue_bounds_, values)
+        if "eigenvalues_" in self.__dict__:
             self._derive()
             if "dual_coef_" in self.__dict__:
                 self.X_transformed_fit_ = self._scores

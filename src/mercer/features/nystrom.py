@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import KW_ONLY
 from typing import Any
 
@@ -17,7 +16,7 @@ from mercer.numerics.symmetric_matrices import oriented
 from mercer.objects.parameters import declared, integer, real, require_choice
 from mercer.objects.validation import count, stored_alike, take
 
-from .base import SINGLE, KernelFeatures, is_single, rounded_within
+from .base import KernelFeatures
 from .seeds import generator
 
 SELECTIONS = ("uniform", "random_pivots", "greedy")
@@ -63,8 +62,7 @@ class Nystrom(KernelFeatures):
     eigenvalues_ : array of shape (n_components_,)
         Eigenvalues of the kernel matrix of the landmarks, falling.
     normalization_ : array of shape (n_landmarks, n_components_)
-        Matrix by which kernel values against the landmarks are multiplied. Of rows in single
-        precision, rounded to the digits that features in single precision show.
+        Matrix by which kernel values against the landmarks are multiplied.
     n_components_ : int
         Number of features, the numerical rank.
     kernel_ : Kernel
@@ -117,10 +115,6 @@ class Nystrom(KernelFeatures):
         self.landmarks_ = chosen.astype(np.int64) if kernel.pairwise else take(X, chosen)
         self.eigenvalues_: NDArray[np.float64] = values
         self.normalization_: NDArray[np.float64] = vectors / np.sqrt(values)
-        if is_single(X):
-            # Kernel values against the landmarks are at most the root of the first eigenvalue long.
-            errors = np.full(len(values), SINGLE / math.sqrt(values[0]))
-            self.normalization_ = rounded_within(self.normalization_, errors)
         self.n_components_ = len(values)
 
     def _features(self, X: Any) -> np.ndarray:

@@ -30,7 +30,6 @@ from mercer.kernels import Kernel, resolve
 from mercer.kernels.kept_documents import without_texts
 from mercer.kernels.resolve import KernelLike
 from mercer.objects.arrays import Array, Rows
-from mercer.objects.compression import packed_state, unpacked_state
 from mercer.objects.parameters import EstimatorParameters, declared
 from mercer.objects.validation import count, taken_by
 
@@ -259,15 +258,12 @@ class KernelEstimator(CallbackSupport, EstimatorParameters, BaseEstimator):
         if "kernel_" not in self.__dict__:
             check_is_fitted(self)
 
-    def _brief_state(self) -> dict[str, Any]:
-        """Return the attributes of the model as pickles and files hold them."""
-        return dict(self.__dict__)
-
     def __getstate__(self) -> dict[str, Any]:
-        state = self._brief_state()
+        """Return the attributes, as pickles and files hold them."""
+        state = {**self.__dict__, "_mercer_version": __version__}
         if "_lazy" in state:
             state["_lazy"] = {}
-        return {**packed_state(state), "_mercer_version": __version__}
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         version = state.pop("_mercer_version", None)
@@ -278,9 +274,11 @@ class KernelEstimator(CallbackSupport, EstimatorParameters, BaseEstimator):
                 f"{__version__}, whose fitted attributes may differ. Fit it again, or unpickle it "
                 "with the version that wrote it."
             )
-        super().__setstate__(unpacked_state(state))
+        super().__setstate__(state)
         self._restored()
 
     def _restored(self) -> None:
         """Put a model that was read from a file or pickle into the state that fit leaves it in."""
+        if "_lazy" in self.__dict__:  # whatever a forged file holds
+            self._lazy: dict[str, Any] = {}
         freeze(self)

@@ -9,8 +9,7 @@
 array([1])
 """
 
-from mercer.storage import DamagedFileError
-
+from .container import DamagedFileError
 from .model_files import load, save
 
 __all__ = ["DamagedFileError", "load", "save"]

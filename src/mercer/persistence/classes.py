@@ -1,7 +1,9 @@
 """Classes whose objects a model file may hold, by name: estimators, and parts of fitted ones.
 
-A class is imported when a file names it. Estimators are what the packages of machines, features and
-kernels offer, so that a new one can be saved without being listed here; its parts are listed.
+A file names no other class. One that it names is imported then: files stand below the machines,
+because expansions are written to them as well, and know classes by name alone, as pickle does.
+Estimators are what the packages of machines, features and kernels offer, so that a new one can be
+saved without being listed here; its parts are listed.
 """
 
 from __future__ import annotations
@@ -13,11 +15,8 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from mercer import features, kernels, machines
-
 _PARTS = {
     "BinaryProcess": "mercer.machines.gaussian_process.latent",
-    "BriefParts": "mercer.machines.support_vector.training_record",
     "Certificate": "mercer.solvers",
     "Convergence": "mercer.kernels.models.baum_welch",
     "Expansion": "mercer.expansion",
@@ -53,17 +52,24 @@ def part_class(name: str) -> Any:
 @functools.cache
 def estimator_classes() -> dict[str, Any]:
     """Return the estimators of mercer by name."""
+    machines = import_module("mercer.machines")
     families = [
-        import_module(f"{machines.__name__}.{found.name}")
+        f"{machines.__name__}.{found.name}"
         for found in pkgutil.iter_modules(machines.__path__)
         if found.ispkg
     ]
+    rooms = map(import_module, [*families, "mercer.machines", "mercer.features", "mercer.kernels"])
     return {
         name: value
-        for room in (machines, *families, features, kernels)
+        for room in rooms
         for name in room.__all__
         if isinstance(value := getattr(room, name), type) and issubclass(value, BaseEstimator)
     }
+
+
+def estimator_class(name: str) -> Any:
+    """Return an estimator of mercer, None for another name."""
+    return estimator_classes().get(name)
 
 
 def sklearn_kernel_class(name: str) -> Any:

@@ -1,14 +1,16 @@
-r"""The container of a model file: a line of text, a checksum, a JSON document and arrays.
+r"""The container of every file that mercer writes: a checksum, a JSON header and arrays.
 
-    mercer model 4\n | SHA-256 of the rest | two lengths | document | arrays
+    mercer file 5\n | SHA-256 of the rest | length of the header | header | arrays
 
-The lengths are those of the document as it is stored and of its text; where they differ it is
-compressed (formats 1 and 2: one length, never compressed), with a preset dictionary that format 4
-extended. The document refers to the arrays by
-their position. An array is stored as it lies in memory, or compressed where that makes it smaller,
-with its bytes sorted by their place in a number since format 2. What is compressed may be at most
-`MOST_INFLATION` times as large as what is stored, so that reading a file takes memory in proportion
-to its size.
+The length is an integer of 8 bytes, little-endian. The header is JSON, with NaN and Infinity as
+Python's json module writes them, and is not compressed. It describes an array by
+[type, shape, order, begin, end]: its type as NumPy names it, little-endian, the order "C" or "F" of
+its entries, and where its bytes stand among those of the arrays. They are compressed by zlib where
+there are fewer of them than the entries take, and otherwise the entries as they lie in memory.
+
+Reading takes memory in proportion to the size of the file: the arrays that the header refers to,
+counted as often as it does, take at most `MOST_INFLATION` bytes for each byte of the file. A file
+that would be smaller ends with zeros.
 """
 
 from __future__ import annotations
@@ -16,85 +18,100 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
+import re
+import stat
+import tempfile
 import zlib
-from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from mercer.objects.compression import USUAL, USUAL_3, compressed, deflated, inflated, unshuffled
-from mercer.storage import DamagedFileError
-
-MAGIC = b"mercer model "
-FORMAT = 4
+FORMAT = 5
 MOST_INFLATION = 50
+_FIRST_LINE = re.compile(rb"mercer (?:file|model|expansion) (\d{1,9})\n")
 _NUMBERS = "biuf"  # kinds of entries that are stored as they lie in memory
 _DIGEST = 32
 _LENGTH = 8
+_WORTH_IT = 0.75  # of its size: an array that zlib shortens less is read faster as it is
 
 
-class Blobs:
+class DamagedFileError(ValueError):
+    """A file is not what it claims to be: truncated, altered or of another kind.
+
+    Examples
+    --------
+    >>> import mercer
+    >>> from pathlib import Path
+    >>> from mercer.persistence import DamagedFileError
+    >>> size = Path("model.mercer").write_bytes(b"not a model")
+    >>> try:
+    ...     mercer.load("model.mercer")
+    ... except DamagedFileError as error:
+    ...     print(type(error).__name__)
+    ...
+    DamagedFileError
+    """
+
+
+class ArrayWriter:
     """The arrays of a file that is written, one after the other; equal ones are stored once."""
 
     def __init__(self) -> None:
         self.parts: list[bytes] = []
+        self.needed = 0  # bytes that reading takes, see `ArrayReader.take`
         self._end = 0
-        self._places: dict[bytes, tuple[int, int, int]] = {}
+        self._places: dict[bytes, tuple[int, int]] = {}
 
     def add(self, array: np.ndarray) -> list[Any]:
-        """Keep an array of numbers; return what the document says about it."""
+        """Keep an array of numbers; return its description for the header."""
         order: Literal["C", "F"]
         order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
-        raw = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes(order)
-        dtype = array.dtype.newbyteorder("<").str
-        known = hashlib.sha256(raw).digest()
-        if known not in self._places:
-            self._places[known] = self._append(raw, array.itemsize)
-        return [dtype, list(array.shape), order, *self._places[known]]
-
-    def _append(self, raw: bytes, size: int) -> tuple[int, int, int]:
-        """Store bytes, compressed where that makes them smaller.
-
-        Returns where, and by which number of bytes they are sorted; 1: they are not. Zeros after
-        what zlib wrote, which readers ignore, keep to `MOST_INFLATION`.
-        """
-        stored, size = compressed(raw, size, 6)
-        if len(stored) >= len(raw):
-            stored, size = raw, 1
-        stored = stored.ljust(-(-len(raw) // MOST_INFLATION), b"\0")
-        self.parts.append(stored)
-        begin, self._end = self._end, self._end + len(stored)
-        return begin, self._end, size
+        little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        raw = little.tobytes(order)
+        self.needed += len(raw)
+        digest = hashlib.sha256(raw).digest()
+        if digest not in self._places:
+            packed = zlib.compress(raw, 1)
+            stored = packed if len(packed) < _WORTH_IT * len(raw) else raw
+            self.parts.append(stored)
+            self._places[digest] = self._end, self._end + len(stored)
+            self._end += len(stored)
+        return [little.dtype.str, list(array.shape), order, *self._places[digest]]
 
 
-class Arrays:
-    """The arrays of a file that is read."""
+class ArrayReader:
+    """The arrays of a file that is read, and the bytes that reading it may still take."""
 
-    def __init__(self, content: memoryview) -> None:
-        self._content = content
+    def __init__(self, content: Any, most: int) -> None:
+        self._content, self._left = content, most
+
+    def take(self, n_bytes: int) -> None:
+        """Count bytes that something read from the file takes; raise where they are too many."""
+        self._left -= n_bytes
+        if self._left < 0:
+            raise ValueError(f"it would take more than {MOST_INFLATION} times its size in memory")
 
     def get(self, description: Any) -> np.ndarray:
-        """Return an array, from what the document says about it."""
-        code, shape, order, begin, end, *sorted_by = description
+        """Return an array, from its description in the header."""
+        code, shape, order, begin, end = description
         dtype, native = _number_types(code)
         if order not in ("C", "F"):
             raise ValueError(f"an array in the order {order!r}")
         for n in (*shape, begin, end):
             if type(n) is not int or n < 0:
-                raise ValueError("a shape that is none")
+                raise ValueError("an array of an invalid shape")
         if not begin <= end <= len(self._content):
             raise ValueError("an array beyond the end of the file")
-        stored = self._content[begin:end]
-        size = math.prod(shape) * dtype.itemsize
+        stored, size = self._content[begin:end], math.prod(shape) * dtype.itemsize
+        self.take(size)
         if size != len(stored):
-            stored = memoryview(_whole(stored, size, _plainly))
-            if sorted_by and sorted_by[0] != 1:
-                stored = memoryview(unshuffled(stored, int(sorted_by[0])))
+            stored = zlib.decompressobj().decompress(stored, max(size, 1))
         # A copy, of the native byte order, that belongs to nobody else.
         array = np.frombuffer(stored, dtype=dtype).astype(native)
-        return array if len(shape) == 1 else array.reshape(shape, order=order)
+        return array.reshape(shape, order=order)
 
 
 @lru_cache(64)
@@ -106,56 +123,66 @@ def _number_types(code: str) -> tuple[np.dtype[Any], np.dtype[Any]]:
     return dtype, dtype.newbyteorder("=")
 
 
-def packed(document: Any, blobs: Blobs) -> bytes:
+def packed(header: Any, arrays: ArrayWriter) -> bytes:
     """Return the content of a file."""
-    text = json.dumps(document, separators=(",", ":")).encode()
-    stored = deflated(text)
-    if not len(stored) < len(text) <= MOST_INFLATION * len(stored):
-        stored = text
-    lengths = [len(part).to_bytes(_LENGTH, "little") for part in (stored, text)]
-    payload = b"".join([*lengths, stored, *blobs.parts])
-    return MAGIC + str(FORMAT).encode() + b"\n" + hashlib.sha256(payload).digest() + payload
+    text = json.dumps(header, separators=(",", ":")).encode()
+    payload = b"".join([len(text).to_bytes(_LENGTH, "little"), text, *arrays.parts])
+    payload = payload.ljust(-(-arrays.needed // MOST_INFLATION), b"\0")
+    return b"mercer file %d\n" % FORMAT + hashlib.sha256(payload).digest() + payload
 
 
-def unpacked(content: bytes, path: str | Path) -> tuple[Any, Arrays]:
-    """Return the document of a file and its arrays; refuse a file that is not whole."""
-    first, newline, _ = content[:40].partition(b"\n")
-    number = first[len(MAGIC) :]
-    if not (newline and first.startswith(MAGIC) and number.isdigit()):
-        raise DamagedFileError(f"{path} is not a file that mercer.save wrote.")
-    if int(number) > FORMAT:
+def unpacked(content: bytes, path: str | Path) -> tuple[Any, ArrayReader]:
+    """Return the header of a file and its arrays; refuse a file that is not whole."""
+    first = _FIRST_LINE.match(content)
+    if first is None:
+        raise DamagedFileError(f"{path} is not a file that mercer wrote.")
+    number = int(first[1])
+    if number < FORMAT:
         raise DamagedFileError(
-            f"{path} was written by a newer version of mercer (format {int(number)}, this version "
-            f"reads formats up to {FORMAT}); install that version to read it."
+            f"{path} was written before mercer's first release (format {number}), and is no longer "
+            f"read (this version reads format {FORMAT}). Fit the model again and save it."
         )
-    start = len(first) + 1 + _DIGEST
+    if number > FORMAT:
+        raise DamagedFileError(
+            f"{path} was written by a newer version of mercer (format {number}, this version "
+            f"reads format {FORMAT}); install that version to read it."
+        )
+    start = first.end() + _DIGEST
     payload = memoryview(content)[start:]
     if hashlib.sha256(payload).digest() != content[start - _DIGEST : start]:
         raise DamagedFileError(
             f"{path} is damaged or truncated: its content does not match its checksum. Restore it "
             "from a copy or save the model again."
         )
-    start = 2 * _LENGTH if int(number) > 2 else _LENGTH
-    end = start + int.from_bytes(payload[:_LENGTH], "little")
+    end = _LENGTH + int.from_bytes(payload[:_LENGTH], "little")
     if end > len(payload):
-        raise DamagedFileError(f"{path} is damaged: its document is longer than the file.")
-    text = bytes(payload[start:end])
-    if start > _LENGTH:
-        size = int.from_bytes(payload[_LENGTH:start], "little")
-        usual = USUAL_3 if int(number) == 3 else USUAL
-        text = text if size == len(text) else _whole(text, size, partial(inflated, usual=usual))
-    return json.loads(text.decode()), Arrays(payload[end:])
+        raise DamagedFileError(f"{path} is damaged: its header is longer than the file.")
+    header = json.loads(bytes(payload[_LENGTH:end]).decode())
+    return header, ArrayReader(payload[end:], MOST_INFLATION * len(payload))
 
 
-def _whole(stored: Any, size: int, inflate: Callable[[Any, int], bytes]) -> bytes:
-    """Return a compressed part of a given size."""
-    if size > MOST_INFLATION * len(stored):
-        raise ValueError("a part that is too large for the file")
-    found = inflate(stored, max(size, 1))
-    if len(found) != size:
-        raise ValueError("a part of another size")
-    return found
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that a reader, or a crash, sees the old content or the new one."""
+    path = Path(os.path.realpath(path))  # the file that a link leads to
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {str(path.parent)!r} to write {path.name} to.")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        os.chmod(name, _mode(path))
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
 
 
-def _plainly(stored: Any, most: int) -> bytes:
-    return zlib.decompressobj().decompress(stored, most)
+def _mode(path: Path) -> int:
+    """Return the permissions that a file has, or that a new one gets."""
+    if path.exists():
+        return stat.S_IMODE(path.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

@@ -1,11 +1,29 @@
-"""Steps of a pipeline that are not mercer's, through skops: types that it trusts, no others."""
+"""Pipelines, and their steps that are not mercer's: through skops, types that it trusts alone."""
 
 from __future__ import annotations
 
+import io
+import json
+import zipfile
+from collections.abc import Iterable
 from typing import Any
 
 # numpy.dtype: loaded as the dtype of an empty array, without pickle (SimpleImputer keeps one).
 _TRUSTED = ["numpy.dtype"]
+
+
+def is_pipeline(model: Any) -> bool:
+    """Return whether a model is a pipeline of scikit-learn."""
+    from sklearn.pipeline import Pipeline
+
+    return type(model) is Pipeline
+
+
+def pipeline(steps: Iterable[Any]) -> Any:
+    """Return the pipeline of steps, each a name and an estimator or a word."""
+    from sklearn.pipeline import Pipeline
+
+    return Pipeline([(str(name), step) for name, step in steps])
 
 
 def dumped(step: Any) -> bytes:
@@ -23,6 +41,28 @@ def dumped(step: Any) -> bytes:
             "its best_estimator_."
         )
     return content
+
+
+def size_in_memory(content: bytes) -> int:
+    """Return the bytes that reading a step takes: its parts, as often as it refers to them.
+
+    skops writes a zip archive, whose parts are not compressed but for sparse matrices, which are
+    archives themselves, and a table of contents that names the parts.
+    """
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = archive.infolist()
+        if any(member.compress_type != zipfile.ZIP_STORED for member in members):
+            raise ValueError("a step whose parts are compressed, so that nothing bounds their size")
+        table = json.dumps(json.loads(archive.read("schema.json")))  # every name in one spelling
+        sizes = {m.filename: _inflated_size(archive.read(m)) for m in members}
+    return sum(n * (1 + table.count(json.dumps(name)[1:-1])) for name, n in sizes.items())
+
+
+def _inflated_size(part: bytes) -> int:
+    if not zipfile.is_zipfile(io.BytesIO(part)):
+        return len(part)
+    with zipfile.ZipFile(io.BytesIO(part)) as archive:
+        return sum(member.file_size for member in archive.infolist())
 
 
 def loaded(content: bytes) -> Any:

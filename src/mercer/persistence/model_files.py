@@ -1,14 +1,14 @@
-"""Save and load fitted models."""
+"""Save and load fitted models, and what else is written to files of the same container."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from mercer._version import __version__
-from mercer.storage import DamagedFileError, write_whole
 
-from .container import packed, unpacked
+from .container import DamagedFileError, packed, unpacked, write_whole
 from .values import Reader, Writer
 
 
@@ -50,9 +50,7 @@ def save(model: Any, path: str | Path) -> None:
     if held == "best_estimator_" or isinstance(model, type) or not hasattr(model, "get_params"):
         held = "" if held is None else f" Save its {held}."
         raise TypeError(f"save takes an estimator or a pipeline; got {type(model).__name__}.{held}")
-    writer = Writer()
-    document = {"mercer": __version__, "model": writer.estimator(model)}
-    write_whole(Path(path), packed(document, writer.blobs))
+    write(Writer.model, model, path)
 
 
 def load(path: str | Path) -> Any:
@@ -77,18 +75,28 @@ def load(path: str | Path) -> Any:
     >>> mercer.load("model.mercer").predict([[0.9]])
     array([1])
     """
-    with open(path, "rb") as file:
-        return read(file.read(), path)
+    found = read(Path(path).read_bytes(), path)
+    if not hasattr(found, "get_params"):
+        name = type(found).__name__
+        raise DamagedFileError(f"{path} holds no model; read it with {name}.load.")
+    return found
+
+
+def write(form: Callable[[Writer, Any], Any], value: Any, path: str | Path) -> None:
+    """Write a file, whole or not at all; `form` turns the value into what JSON can hold."""
+    writer = Writer()
+    header = {"mercer": __version__, "model": form(writer, value)}
+    write_whole(Path(path), packed(header, writer.arrays))
 
 
 def read(content: bytes, path: str | Path) -> Any:
-    """Return the model that the content of a file holds; `path` is named in errors."""
+    """Return what the content of a file holds; `path` is named in errors."""
     try:
-        document, arrays = unpacked(content, path)
-        return Reader(arrays).estimator(document["model"])
+        header, arrays = unpacked(content, path)
+        return Reader(arrays).value(header["model"])
     except (DamagedFileError, ImportError):
         raise
-    except Exception as error:  # whatever a forged document makes constructors raise
+    except Exception as error:  # whatever a forged header makes constructors raise
         raise DamagedFileError(
             f"{path} does not hold a model that this version can read ({type(error).__name__}: "
             f"{error}). Save the model again."

@@ -2,101 +2,104 @@
 
 Numbers, strings, lists, None and truth values stay what they are. Everything else becomes an
 object with one entry, whose name says what it was. Objects of mercer's own classes are stored by
-the name of their class, which must be in `classes`, and their attributes.
+the name of their class, which must be in `classes`, and the state that a pickle of them holds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.pipeline import Pipeline
 
 from mercer import kernels
-from mercer.kernels import Kernel
+from mercer.kernels import HiddenMarkov, Kernel
 from mercer.objects.tables import is_frame
 
 from . import foreign_steps
-from .classes import estimator_classes, part_class, sklearn_kernel_class
-from .container import Arrays, Blobs
+from .classes import estimator_class, part_class, sklearn_kernel_class
+from .container import ArrayReader, ArrayWriter
 
 _SPARSE = {"csr_matrix": sp.csr_matrix, "csr_array": sp.csr_array}
-# Attributes that are not part of a model.
-_PASSING = ("_lazy", "_listeners", "_mercer_version", "_products")
+# Entries of the state of a model that are not part of it.
+_PASSING = ("_listeners", "_mercer_version")
 
 
 class Writer:
-    """Turns values into a document; arrays go to `blobs`."""
+    """Turns values into what JSON can hold; arrays go to `arrays`."""
 
     def __init__(self) -> None:
-        self.blobs = Blobs()
+        self.arrays = ArrayWriter()
 
-    def value(self, value: Any, where: str) -> Any:
+    def value(self, value: Any, where: str = "the model") -> Any:
         """Return a value as what JSON can hold.
 
         `where`: what the value is, for the error that refuses it.
         """
-        if isinstance(value, np.generic):
-            return {"scalar": self.value(np.asarray(value), where)}
         if value is None or type(value) in (str, bool, int, float):
             return value
         if type(value) is list:
-            return [self.value(v, where) for v in value]
+            return self._values(value, where)
+        if isinstance(value, np.generic) and value.dtype.kind in "biufU":
+            return {"scalar": [value.dtype.str, self.value(value.item(), where)]}
         if isinstance(value, np.ndarray):
             return self._array(value, where)
         if type(value).__name__ in _SPARSE and sp.issparse(value):
-            parts = [self.value(a, where) for a in (value.data, value.indices, value.indptr)]
+            parts = self._values([value.data, value.indices, value.indptr], where)
             return {"sparse": [type(value).__name__, list(map(int, value.shape)), *parts]}
         if is_frame(value):  # bound kernels know columns by position
             return self._array(value.to_numpy().astype(object), where)
         if type(value) in (tuple, set, frozenset):
-            return {type(value).__name__: [self.value(v, where) for v in value]}
-        if isinstance(value, bytes):
+            return {type(value).__name__: self._values(value, where)}
+        if isinstance(value, bytes | bytearray):
             return {"bytes": value.hex()}
         if type(value) is slice:
-            return {"slice": [self.value(v, where) for v in (value.start, value.stop, value.step)]}
+            return {"slice": self._values((value.start, value.stop, value.step), where)}
         if isinstance(value, Kernel):
             return {"kernel": self._kernel(value, where)}
         name = type(value).__name__
         if part_class(name) is type(value):
-            return {"record": [name, self._attributes(vars(value), where)]}
-        if estimator_classes().get(name) is type(value):
-            return self.estimator(value)
+            return {"part": [name, self._state(value)]}
         if sklearn_kernel_class(name) is type(value):
-            parameters = value.get_params(deep=False).items()
-            return {"sklearn kernel": [name, {k: self.value(v, where) for k, v in parameters}]}
+            parameters = value.get_params(deep=False)
+            return {"sklearn kernel": [name, self._named(parameters, name)]}
         if isinstance(value, Mapping):
-            pairs = [[self.value(k, where), self.value(v, where)] for k, v in value.items()]
-            return {"mapping": pairs}
+            return {"mapping": [self._values(pair, where) for pair in value.items()]}
+        if estimator_class(name) is type(value):
+            return {"estimator": [name, self._state(value)]}
         raise _refusal(value, where)
 
-    def estimator(self, model: Any) -> Any:
-        """Return an estimator or a pipeline as what JSON can hold."""
-        name = type(model).__name__
-        if estimator_classes().get(name) is type(model):
-            brief = getattr(model, "_brief_state", None)
-            state = vars(model) if brief is None else brief()
-            return {"estimator": [name, self._attributes(state, name)]}
-        if type(model) is Pipeline:
-            steps = [
-                [step, part if isinstance(part, str) else self.estimator(part)]
-                for step, part in model.steps
-            ]
+    def model(self, model: Any) -> Any:
+        """Return an estimator, or a pipeline with steps of any library, as what JSON can hold."""
+        if estimator_class(type(model).__name__) is type(model):
+            return self.value(model, type(model).__name__)
+        if foreign_steps.is_pipeline(model):
+            steps = [[k, v if isinstance(v, str) else self.model(v)] for k, v in model.steps]
             return {"pipeline": steps}
-        content = np.frombuffer(foreign_steps.dumped(model), dtype=np.uint8)
-        return {"skops": self.blobs.add(content)}
+        content = foreign_steps.dumped(model)
+        self.arrays.needed += foreign_steps.size_in_memory(content)
+        return {"skops": self.arrays.add(np.frombuffer(content, dtype=np.uint8))}
 
-    def _attributes(self, state: Mapping[str, Any], owner: str) -> dict[str, Any]:
-        kept = {k: v for k, v in state.items() if k not in _PASSING}
-        return {name: self.value(value, f"{owner}.{name}") for name, value in kept.items()}
+    def _values(self, values: Iterable[Any], where: str) -> list[Any]:
+        return [self.value(value, where) for value in values]
+
+    def _named(self, values: Mapping[str, Any], owner: str) -> dict[str, Any]:
+        return {name: self.value(value, f"{owner}.{name}") for name, value in values.items()}
+
+    def _state(self, value: Any) -> dict[str, Any]:
+        state = {k: v for k, v in value.__getstate__().items() if k not in _PASSING}
+        fitted = type(value) is HiddenMarkov and hasattr(value, "certificate_")
+        if fitted and isinstance(value.random_state, np.random.RandomState):
+            state["random_state"] = None  # a fitted model draws no more
+        return self._named(state, type(value).__name__)
 
     def _array(self, array: np.ndarray, where: str) -> Any:
         if array.dtype.kind in "biuf" and array.dtype.itemsize <= 8:
-            return {"array": self.blobs.add(array)}
+            return {"array": self.arrays.add(array)}
         if array.dtype.kind in "UO":
-            entries = [self.value(v, where) for v in array.ravel().tolist()]
+            self.arrays.needed += array.nbytes
+            entries = self._values(array.ravel().tolist(), where)
             return {"objects": [array.dtype.str, list(array.shape), entries]}
         raise _refusal(array, where)
 
@@ -104,8 +107,7 @@ class Writer:
         name = type(kernel).__name__
         if getattr(kernels, name, None) is not type(kernel):
             raise _refusal(kernel, where)
-        parameters = kernel.get_params(deep=False)
-        stored = [name, {k: self.value(v, f"{name}.{k}") for k, v in parameters.items()}]
+        stored = [name, self._named(kernel.get_params(deep=False), name)]
         bounds = kernel._bounds
         return stored if bounds is None else [*stored, self.value(bounds, f"bounds of {name}")]
 
@@ -128,68 +130,58 @@ def _refusal(value: Any, where: str) -> ValueError:
 
 
 class Reader:
-    """Turns a document into values."""
+    """Turns what `Writer` made into values."""
 
-    def __init__(self, arrays: Arrays) -> None:
+    def __init__(self, arrays: ArrayReader) -> None:
         self._arrays = arrays
         self._makers: dict[str, Callable[[Any], Any]] = {
             "array": arrays.get,
-            "scalar": lambda content: self.value(content)[()],
+            "scalar": self._scalar,
             "objects": self._objects,
             "sparse": self._sparse,
-            "tuple": lambda items: tuple(self._items(items)),
-            "set": lambda items: set(self._items(items)),
-            "frozenset": lambda items: frozenset(self._items(items)),
+            "tuple": lambda items: tuple(self._values(items)),
+            "set": lambda items: set(self._values(items)),
+            "frozenset": lambda items: frozenset(self._values(items)),
             "bytes": bytes.fromhex,
-            "slice": lambda items: slice(*self._items(items)),
-            "mapping": lambda pairs: {self.value(k): self.value(v) for k, v in pairs},
+            "slice": lambda items: slice(*self._values(items)),
+            "mapping": lambda pairs: dict(map(self._values, pairs)),
             "kernel": self._kernel,
-            "sklearn kernel": self._sklearn_kernel,
-            "record": self._record,
-            "estimator": lambda content: self.estimator({"estimator": content}),
+            "sklearn kernel": lambda content: self._made(sklearn_kernel_class, *content),
+            "part": lambda content: self._restored(part_class, *content),
+            "estimator": lambda content: self._restored(estimator_class, *content),
+            "pipeline": lambda steps: foreign_steps.pipeline(map(self._values, steps)),
+            "skops": self._foreign,
         }
 
     def value(self, value: Any) -> Any:
-        """Return the value that a part of the document stands for."""
+        """Return the value that a part of the header stands for."""
         if type(value) is dict:
             ((kind, content),) = value.items()
             return self._makers[kind](content)
-        return self._items(value) if type(value) is list else value
+        return self._values(value) if type(value) is list else value
 
-    def estimator(self, value: dict[str, Any]) -> Any:
-        """Return the estimator or pipeline that a document stands for."""
-        ((kind, content),) = value.items()
-        if kind == "skops":
-            return foreign_steps.loaded(self._arrays.get(content).tobytes())
-        if kind == "pipeline":
-            return Pipeline(
-                [(str(s), p if isinstance(p, str) else self.estimator(p)) for s, p in content]
-            )
-        if kind != "estimator":
-            raise ValueError(f"{kind!r} where an estimator is expected")
-        name, attributes = content
-        kind_of_model = estimator_classes()[name]
-        model = kind_of_model.__new__(kind_of_model)
-        model.__dict__.update(self._attributes(attributes))
-        if hasattr(model, "_restored"):
-            model._restored()
-        return model
+    def _values(self, values: list[Any]) -> list[Any]:
+        return [self.value(value) for value in values]
 
-    def _items(self, items: list[Any]) -> list[Any]:
-        return [self.value(item) for item in items]
-
-    def _attributes(self, attributes: dict[str, Any]) -> dict[str, Any]:
+    def _named(self, values: dict[str, Any]) -> dict[str, Any]:
         return {
             name: self.value(value) if type(value) in (dict, list) else value
-            for name, value in attributes.items()
+            for name, value in values.items()
         }
+
+    def _scalar(self, content: Any) -> Any:
+        code, number = content
+        dtype = np.dtype(str(code))
+        if dtype.kind not in "biufU" or type(number) not in (bool, int, float, str):
+            raise ValueError(f"a scalar of type {code!r}")
+        return dtype.type(number)
 
     def _objects(self, content: Any) -> np.ndarray:
         code, shape, entries = content
         dtype = np.dtype(str(code))
-        longest = max((len(e) for e in entries if isinstance(e, str)), default=1)
-        if dtype.kind not in "UO" or (dtype.kind == "U" and dtype.itemsize > 4 * max(longest, 64)):
+        if dtype.kind not in "UO":
             raise ValueError(f"an array of type {code!r}")
+        self._arrays.take(len(entries) * dtype.itemsize)
         array = np.empty(len(entries), dtype=dtype)
         for i, entry in enumerate(entries):
             array[i] = self.value(entry)
@@ -197,7 +189,7 @@ class Reader:
 
     def _sparse(self, content: Any) -> Any:
         name, shape, *parts = content
-        data, indices, indptr = self._items(parts)
+        data, indices, indptr = self._values(parts)
         # SciPy does not check the starts of rows where the last one is 0.
         if any(a.dtype.kind != "i" for a in (indices, indptr)) or (np.diff(indptr) < 0).any():
             raise ValueError("rows of a sparse matrix that start nowhere")
@@ -207,26 +199,36 @@ class Reader:
 
     def _kernel(self, content: Any) -> Kernel:
         name, parameters, *bounds = content  # bounds where `with_bounds` has stated them
-        kind = getattr(kernels, str(name))
-        if not (isinstance(kind, type) and issubclass(kind, Kernel)):
-            raise ValueError(f"{name!r} is no kernel")
-        kernel = kind(**self._attributes(parameters))
+        kernel: Kernel = self._made(_kernel_class, name, parameters)
         return kernel.with_bounds(self.value(bounds[0])) if bounds else kernel
 
-    def _sklearn_kernel(self, content: Any) -> Any:
-        name, parameters = content
-        kind = sklearn_kernel_class(str(name))
-        if kind is None:
-            raise ValueError(f"{name!r} is no kernel of scikit-learn")
-        return kind(**self._attributes(parameters))
+    def _made(self, classes: Callable[[str], Any], name: Any, parameters: dict[str, Any]) -> Any:
+        """Return an object made by the constructor of its class."""
+        return _known(classes, name)(**self._named(parameters))
 
-    def _record(self, content: Any) -> Any:
-        name, attributes = content
-        kind = part_class(str(name))
-        if kind is None:
-            raise ValueError(f"{name!r} is no part of a model")
-        record = object.__new__(kind)
-        vars(record).update(self._attributes(attributes))
-        if hasattr(record, "_restored"):
-            record._restored()
-        return record
+    def _restored(self, classes: Callable[[str], Any], name: Any, state: dict[str, Any]) -> Any:
+        """Return an object of a class with a state, which its method `_restored` completes."""
+        kind = _known(classes, name)
+        found = kind.__new__(kind)
+        vars(found).update(self._named(state))
+        if hasattr(found, "_restored"):
+            found._restored()
+        return found
+
+    def _foreign(self, description: Any) -> Any:
+        content = self._arrays.get(description).tobytes()
+        self._arrays.take(foreign_steps.size_in_memory(content))
+        return foreign_steps.loaded(content)
+
+
+def _kernel_class(name: str) -> Any:
+    kind = getattr(kernels, name, None)
+    return kind if isinstance(kind, type) and issubclass(kind, Kernel) else None
+
+
+def _known(classes: Callable[[str], Any], name: Any) -> Any:
+    """Return a class that files may hold, by its name."""
+    kind = classes(str(name))
+    if kind is None:
+        raise ValueError(f"{name!r} is no class that a file may hold")
+    return kind

@@ -12,8 +12,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
 GAP_LIMIT = 5e-4
 """The relative gap of a model that is called optimal, where the user asked for no other."""
 
@@ -235,67 +233,6 @@ class Certificate:
             rows.append(("problems", f"{self.n_problems:,}: values and counts are sums over them"))
         width = max(len(name) for name, _ in rows)
         return "\n".join(f"{name:<{width}}  {value}" for name, value in rows)
-
-
-_NUMBERS = (
-    *("primal", "dual", "gap", "relative_gap", "kkt_violation", "n_iter", "n_kernel_values"),
-    *("seconds", "rounding", "widened", "n_problems"),
-)
-_WORDS = ("status", "precision", "assumes", "convexity", "eigenvalue", "rounding_basis")
-
-
-def in_columns(certificates: Sequence[Certificate]) -> tuple[Any, ...]:
-    """Return certificates as pickles and files hold them: the bits of numbers, and the words once.
-
-    The dual value and the gap, which the primal value nearly determines, are differences from it.
-    """
-    numbers = np.array([[getattr(c, name) for c in certificates] for name in _NUMBERS], dtype=float)
-    bits = numbers.view(np.uint64)
-    bits[2] ^= (numbers[0] - numbers[1]).view(np.uint64)
-    bits[1] ^= bits[0]
-    words = [[getattr(c, name) for name in _WORDS] for c in certificates]
-    return bits, *(words[:1] if all(word == words[0] for word in words) else words)
-
-
-def from_columns(stored: Any) -> Any:
-    """Return what `in_columns` was given; what is no tuple, as in older files, as it is."""
-    if not isinstance(stored, tuple):
-        return stored
-    bits, *words = stored[0].copy(), *stored[1:]
-    numbers = bits.view(float)
-    bits[1] ^= bits[0]
-    bits[2] ^= (numbers[0] - numbers[1]).view(np.uint64)
-    found = []
-    for row, word in zip(numbers.T.tolist(), words * (bits.shape[1] // len(words)), strict=True):
-        values = dict(zip(_NUMBERS, row, strict=True)) | dict(zip(_WORDS, word, strict=True))
-        counts = {name: int(values[name]) for name in ("n_iter", "n_kernel_values", "n_problems")}
-        found.append(Certificate(**values | counts))
-    return found
-
-
-def few_digits(values: Any) -> Any:
-    """Return bounds rounded up to three decimal digits, which take few bytes."""
-    mantissa, exponent = np.frexp(values)
-    return np.ldexp(np.ceil(mantissa * 2.0**_BITS), exponent - _BITS)
-
-
-_BITS = 11  # of a mantissa of three digits
-_TINY = 1e-6  # below which gaps and violations are rounding, and no matter of tolerances
-
-
-def of_several(certificates: list[Certificate]) -> list[Certificate]:
-    """Return the certificates of several problems with three digits of what is rounding, or time.
-
-    Where problems are many and small, their certificates take more bytes than their solutions.
-    """
-    if len(certificates) == 1:
-        return certificates
-    names = "relative_gap", "kkt_violation", "rounding", "seconds"
-    numbers = np.array([[getattr(c, name) for name in names] for c in certificates])
-    brief = (numbers < _TINY) | [False, False, False, True]
-    numbers = np.where(brief, few_digits(numbers), numbers)
-    lines = (dict(zip(names, row, strict=True)) for row in numbers.tolist())
-    return [Certificate(**c.__dict__ | line) for c, line in zip(certificates, lines, strict=True)]
 
 
 def _certainty(basis: str) -> tuple[bool, int]:

@@ -57,10 +57,6 @@ class Posterior:
         CQ = at.system.multiply(over.Q) if over.size else np.zeros_like(over.Q)
         return cls(at.system.factor, at.coef, at.basis_coef, over.Q, over.R, over.Q, CQ)
 
-    def _restored(self) -> None:
-        """Complete a posterior of an earlier file, whose basis spans all samples."""
-        vars(self).setdefault("E", self.Q)
-
     def mean(self, rows: Array, functions: Array | None) -> Array:
         """Return the means (m, outputs) from kernel values (m, n) and basis values (m, p)."""
         values = product(rows, self.coef)

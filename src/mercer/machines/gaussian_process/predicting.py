@@ -50,10 +50,6 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
         tags.requires_fit = False  # before a fit the prior is predicted
         return tags
 
-    def _restored(self) -> None:
-        self._lazy = {}
-        super()._restored()
-
     @property
     def _centres(self) -> Any:
         """The objects whose kernel values predictions are made of."""

@@ -410,11 +410,16 @@ class GaussianProcessRegressor(ProcessRegressor):
             self._posterior.attach(lambda: self._covariance.gram(self.X_train_))
         return self._posterior
 
+    @property
+    def L_(self) -> Array:  # noqa: N802 - scikit-learn's name
+        """The lower Cholesky factor of the covariance matrix; there is none with "cg"."""
+        factor: Array = self._posterior.factor.view()
+        factor.setflags(write=False)
+        return factor
+
     def _keep(self, posterior: Posterior | IterativePosterior) -> None:
         flat = self.y_train_.ndim == 1
         self._posterior = posterior
-        if isinstance(posterior, Posterior):
-            self.L_ = posterior.factor
         self.alpha_ = posterior.coef[:, 0] if flat else posterior.coef
         self.basis_coef_ = posterior.basis_coef[:, 0] if flat else posterior.basis_coef
 

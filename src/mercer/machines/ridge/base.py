@@ -18,7 +18,6 @@ from mercer.numerics.blas import threads_for
 from mercer.objects.callers import warn_caller
 from mercer.run import Run
 from mercer.solvers import Certificate
-from mercer.solvers.certificate import from_columns, in_columns, of_several
 
 from ..estimator import KernelEstimator, TrainingData
 from ..named_weights import NamedWeights
@@ -129,7 +128,7 @@ class RidgeMachine(NamedWeights, Reported, KernelEstimator):
                 intercept[at] = solution.basis_coef[0]
             used.add(solution.solver)
             proofs |= dict(zip(at.tolist(), found, strict=True))
-        self.certificates_ = of_several([proofs[t] for t in range(m)])
+        self.certificates_ = [proofs[t] for t in range(m)]
         self.certificate_ = Certificate.combine(self.certificates_)
         self.solver_ = ", ".join(sorted(used))
         self.n_iter_ = max(1, *(proof.n_iter for proof in self.certificates_))
@@ -154,23 +153,6 @@ class RidgeMachine(NamedWeights, Reported, KernelEstimator):
             self.intercept_,
             feature_names=getattr(self, "feature_names_in_", None),
         )
-
-    def _brief_state(self) -> dict[str, Any]:
-        state = super()._brief_state()
-        if "_kept" in state:
-            state["support_vectors_"] = state.pop("expansion_").vectors
-            if state["certificate_"] == Certificate.combine(state["certificates_"]):
-                del state["certificate_"]
-            state["certificates_"] = in_columns(state["certificates_"])
-        return state
-
-    def _restored(self) -> None:
-        if "support_vectors_" in self.__dict__:  # files of earlier formats hold the expansion
-            self._expand(self.__dict__.pop("support_vectors_"))
-            self.certificates_ = from_columns(self.certificates_)
-            if "certificate_" not in self.__dict__:
-                self.certificate_ = Certificate.combine(self.certificates_)
-        super()._restored()
 
     def _terms(self) -> tuple[Kernel, Any, Array]:
         expansion = self.expansion_

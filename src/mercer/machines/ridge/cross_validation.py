@@ -14,7 +14,6 @@ from mercer.numerics.blas import product
 from mercer.objects.parameters import declared
 from mercer.run import Run
 from mercer.solvers import Certificate
-from mercer.solvers.certificate import of_several
 
 from ..errors import ParameterError
 from ..estimator import TrainingData
@@ -174,7 +173,7 @@ class KernelRidgeCV(RidgeRegressor):
             coef[:, t] = solution.coef[:, 0]
             if basis is not None:
                 intercept[t] = solution.basis_coef[0, 0]
-        self.certificates_ = of_several(proofs)
+        self.certificates_ = proofs
         self.certificate_ = Certificate.combine(self.certificates_)
         self.solver_, self.n_iter_ = "eigh", 1
         self._keep_choice(candidates, best, shown, freedom, errors, per_target)

@@ -47,10 +47,6 @@ class RidgeRegressor(MultiOutputMixin, RegressorMixin, RidgeMachine):
             self.noise_variance_ = float(alphas[0]) if (alphas == alphas[0]).all() else alphas
         return Y, weight, alphas, flat
 
-    def _restored(self) -> None:
-        self._lazy = {}
-        super()._restored()
-
     def predict(self, X: Any) -> Array:
         """Return the values of the regression function.
 

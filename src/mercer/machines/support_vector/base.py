@@ -461,7 +461,6 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
     def _restored(self) -> None:
         """Put a model that was read from a file into the state that a fit leaves it in."""
         super()._restored()
-        self._lazy = {}
         if "kernel_" in self.__dict__:
             _refuse_misfits(self)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
@@ -22,16 +21,10 @@ from mercer.gram import Gram
 from mercer.kernels import Definiteness, Kernel
 from mercer.numerics.sums import compensated_product
 from mercer.objects.arrays import Array, Rows
-from mercer.objects.compression import (
-    differing_bits,
-    packed_if_smaller,
-    restored_bits,
-    unpacked,
-)
 from mercer.run import Run
 from mercer.solvers import Certificate, Settings, Solution
 from mercer.solvers.centring import Centring
-from mercer.solvers.certificate import GAP_LIMIT, STATUSES, few_digits
+from mercer.solvers.certificate import GAP_LIMIT, STATUSES
 from mercer.solvers.class_pairs import ClassPairs, PairsOfClasses, PairSolutions, pair_position
 from mercer.solvers.rounding import UNIT
 
@@ -371,10 +364,6 @@ def _blocks(ends: Rows) -> list[slice]:
     return [slice(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
 
 
-_NEAR_PRIMAL = ("dual", "terms")
-"""Columns of certificates that mostly agree with the primal value in their first digits."""
-
-
 class PairCertificates(Sequence[Certificate]):
     """The certificates of all pairs, each made when it is asked for."""
 
@@ -383,33 +372,6 @@ class PairCertificates(Sequence[Certificate]):
         self._columns = dict(zip(names, attrgetter(*names)(pairs), strict=True))
         self._statuses = pairs.statuses
         self._seconds, self._n_kernel_values = pairs.seconds, pairs.n_kernel_values
-
-    def brief(self) -> PairCertificates:
-        """Return what pickles and files hold: values near the primal one by their differences."""
-        found = copy(self)
-        primal = self._columns["primal"]
-        near = {name: differing_bits(self._columns[name], primal) for name in _NEAR_PRIMAL}
-        found._columns = self._columns | near | {"rounding": self._rounding}
-        return found
-
-    @property
-    def _rounding(self) -> Array:
-        """Bounds on rounding, with the digits that are stored."""
-        return np.asarray(few_digits(self._columns["rounding"]))
-
-    def _restored(self) -> None:
-        primal = self._columns["primal"]
-        near = {name: restored_bits(self._columns[name], primal) for name in _NEAR_PRIMAL}
-        self._columns |= near
-
-    def __getstate__(self) -> dict[str, Any]:
-        columns = {name: packed_if_smaller(column) for name, column in self._columns.items()}
-        return {**self.__dict__, "_columns": columns}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._columns = {name: unpacked(column) for name, column in self._columns.items()}
-        self._restored()
 
     def __len__(self) -> int:
         return len(self._columns["primal"])
@@ -436,7 +398,7 @@ class PairCertificates(Sequence[Certificate]):
             n_kernel_values=self._n_kernel_values // len(self),
             seconds=self._seconds / len(self),
             precision="float64",
-            rounding=min(float(few_digits(row["rounding"])), gap),
+            rounding=min(row["rounding"], gap),
         )
 
     @property
@@ -461,6 +423,6 @@ class PairCertificates(Sequence[Certificate]):
             n_kernel_values=int(self._n_kernel_values),
             seconds=float(self._seconds),
             precision="float64",
-            rounding=float(np.minimum(self._rounding, gap).sum()),
+            rounding=float(np.minimum(c["rounding"], gap).sum()),
             n_problems=len(c["ended"]),
         )

@@ -13,10 +13,8 @@ from sklearn.base import clone
 from mercer.expansion import Expansion
 from mercer.kernels import Kernel
 from mercer.objects.arrays import Array
-from mercer.objects.compression import differing_bits, restored_bits
 from mercer.objects.validation import take
 from mercer.solvers import Certificate
-from mercer.solvers.certificate import from_columns, in_columns
 
 from ..named_weights import NamedWeights
 from .repetition import first_of_each, sums_of_each
@@ -170,35 +168,6 @@ class FittedAttributes(NamedWeights):
         # Fewer rows may leave more intercepts and tubes optimal, those of this model among them.
         copy._like = self
         return copy.fit(self.support_vectors_, *self._refit_data())
-
-    # -- pickles and files --------------------------------------------------------------------
-
-    def _brief_state(self) -> dict[str, Any]:
-        """Return the attributes with the record of the training rows in few bits."""
-        state = dict(self.__dict__)
-        if "_record" in state:
-            record = state["_record"] = state["_record"].brief(self._edge_tolerance())
-            if record.single and np.array_equal(state["support_"], record.with_coefficient()):
-                state["support_"] = None
-            (low, high), intercept = state["_intercept_ranges"].T, state["intercept_"]
-            state["_intercept_ranges"] = np.stack(
-                [differing_bits(low, intercept), differing_bits(high, 2 * intercept - low)]
-            )
-            found = state["certificates_"]
-            state["certificates_"] = found.brief() if hasattr(found, "brief") else in_columns(found)
-        return state
-
-    def _restored(self) -> None:
-        if self.__dict__.get("support_", ...) is None:
-            self.support_ = self._record.with_coefficient().astype(np.int32)
-        if "certificates_" in self.__dict__:
-            self.certificates_ = from_columns(self.certificates_)
-        ranges = self.__dict__.get("_intercept_ranges")
-        if ranges is not None and ranges.dtype == np.uint64:  # not in files of formats 1 and 2
-            low = restored_bits(ranges[0], self.intercept_)
-            high = restored_bits(ranges[1], 2 * self.intercept_ - low)
-            self._intercept_ranges = np.array([low, high]).T
-        super()._restored()  # type: ignore[misc]
 
     # -- machinery --------------------------------------------------------------------------
 

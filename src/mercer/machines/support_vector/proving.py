@@ -34,7 +34,7 @@ from mercer.objects.arrays import Array
 from mercer.run import Run
 from mercer.solvers import Certificate, Settings
 from mercer.solvers.centring import Centring
-from mercer.solvers.certificate import GAP_LIMIT, SOLVER_VALUES, of_several
+from mercer.solvers.certificate import GAP_LIMIT, SOLVER_VALUES
 from mercer.solvers.curvature import Curvature, look_for_negative_curvature
 from mercer.solvers.feasibility import balanced
 from mercer.solvers.rounding import ValueErrors, estimated, largest_square, value_sizes
@@ -569,7 +569,7 @@ def certificates(
                 widened=proof.values.widened,
             )
         )
-    return of_several(result)
+    return result
 
 
 def convexity_of(fitting: Fitting) -> tuple[str, float | None]:

@@ -106,13 +106,6 @@ class SVC(KernelClassifier):
             raise AttributeError("nu_ is defined for a linear price of the slack and a finite C.")
         return self._per_problem(np.abs(self._problem_coef()).sum(axis=1) / (weights * self.C_))
 
-    def _restored(self) -> None:
-        super()._restored()
-        shares = self.__dict__.pop("_alpha_shares", None)
-        if shares is not None:  # in files of formats 1 to 3
-            with np.errstate(invalid="ignore"):
-                self._task_weights = np.abs(self._problem_coef()).sum(axis=1) / shares
-
     def _refit_parameters(self) -> dict[str, Any]:
         weights = dict(zip(self.classes_.tolist(), self.class_weight_.tolist(), strict=True))
         return {"C": self.C_, "lam": None, "class_weight": weights}

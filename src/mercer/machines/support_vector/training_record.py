@@ -6,17 +6,15 @@ their bounds) are derived from this on access.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mercer.objects.arrays import Rows
-from mercer.objects.compression import packed_if_smaller, unpacked
 
 from .multiclass import class_members, pairs
 
@@ -48,55 +46,6 @@ class PointStatus(StrEnum):
     UNKNOWN = "unknown"
 
 
-class BriefParts(Sequence[NDArray[Any]]):
-    """Excess or marks of the rows of all tasks, in few bits: what pickles and files hold.
-
-    A row has the code mark + 3 * place. At place 0 it is outside the region of losses, at 1 within
-    `edge` of its edge, at 2 its excess is one of `values`; None: these are the marks. The codes of
-    all tasks, of `lengths` rows, are compressed by zlib one after the other.
-    """
-
-    def __init__(
-        self, codes: NDArray[np.uint8], lengths: NDArray[Any], values: NDArray[Any] | None
-    ) -> None:
-        self.codes, self.lengths, self.values = codes, lengths, values
-
-    def __len__(self) -> int:
-        return len(self.lengths)
-
-    @overload
-    def __getitem__(self, position: int) -> NDArray[Any]: ...
-    @overload
-    def __getitem__(self, position: slice) -> list[NDArray[Any]]: ...
-    def __getitem__(self, position: Any) -> Any:
-        """Return the rows of a task; those outside have excess minus infinity."""
-        if "_lazy" not in self.__dict__:
-            self._lazy = self._parts()
-        return self._lazy[position]
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {
-            "codes": self.codes,
-            "lengths": self.lengths,
-            "values": packed_if_smaller(self.values),
-        }
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update({name: unpacked(value) for name, value in state.items()})
-
-    def _parts(self) -> list[NDArray[Any]]:
-        total = int(np.sum(self.lengths, dtype=np.int64))
-        raw = zlib.decompressobj().decompress(self.codes.tobytes(), max(total, 1))
-        place, mark = np.divmod(np.frombuffer(raw, dtype=np.uint8), 3)
-        if self.values is None:
-            whole = mark.astype(np.int8)
-        else:
-            whole = np.where(place == 1, 0.0, -np.inf).astype(self.values.dtype)
-            whole[place == 2] = self.values
-        ends = np.cumsum(self.lengths, dtype=np.intp).tolist()
-        return [whole[a:b] for a, b in zip([0, *ends], ends, strict=False)]
-
-
 @dataclass
 class TrainingRecord:
     """The training rows of all tasks of one fit.
@@ -104,9 +53,7 @@ class TrainingRecord:
     `n_total`: rows of the user's data. `kept`: the rows that took part; None means all. `codes`:
     the class of each of them, where each task is a pair of classes; None where every task uses all
     rows. `excess`: for each task, by how much its rows miss the region without loss (negative
-    inside it). `marks`: `ZERO`, `FREE` or `BOUNDED` for their coefficients. `edge`: None: excess
-    values are as the fit computed them. A number: those of at most this size are 0, those below
-    minus this are minus infinity, and the others are in single precision.
+    inside it). `marks`: `ZERO`, `FREE` or `BOUNDED` for their coefficients.
     """
 
     n_total: int
@@ -114,28 +61,6 @@ class TrainingRecord:
     codes: NDArray[Any] | None
     excess: Sequence[NDArray[Any]]
     marks: Sequence[NDArray[np.int8]]
-    edge: float | None = None
-
-    def brief(self, edge: float) -> TrainingRecord:
-        """Return what slacks, places and marks need, in less than a byte for each row."""
-        if self.edge is not None or not len(self.excess):
-            return self
-        excess = np.concatenate(list(self.excess))
-        near = np.abs(excess) <= edge
-        stored = ~near & ~(excess < 0.0)  # of unknown rows too
-        codes = np.concatenate(list(self.marks)).astype(np.uint8)
-        codes += np.select([near, stored], [np.uint8(3), np.uint8(6)], np.uint8(0))
-        packed = np.frombuffer(zlib.compress(codes.tobytes(), 6), dtype=np.uint8)
-        lengths = np.array([len(part) for part in self.marks])
-        lengths = lengths.astype(np.min_scalar_type(int(lengths.max())))
-        return TrainingRecord(
-            self.n_total,
-            self.kept,
-            self.codes,
-            BriefParts(packed, lengths, _single(excess[stored], (edge, 1.0))),
-            BriefParts(packed, lengths, None),
-            edge,
-        )
 
     def repeated(self, group: Rows, kept: Rows | None) -> TrainingRecord:
         """Return the record of all rows, given that of the distinct rows that they repeat."""
@@ -192,12 +117,6 @@ class TrainingRecord:
 
     def on_edge(self, tol: float) -> NDArray[np.intp] | list[NDArray[np.intp]]:
         """Return the user's rows whose excess is within `tol` of 0: an array, or one per task."""
-        if self.edge is not None and tol != self.edge:
-            raise ValueError(
-                "a model that was saved knows which rows are on the edge of its margin for the "
-                f"tolerance of its fit, {self.edge:g}, alone; got tol={tol!r}. Leave tol out, or "
-                "ask the model before it is saved."
-            )
         return self._where(np.abs(excess) <= tol for excess in self.excess)
 
     def _where(self, masks: Iterable[NDArray[np.bool_]]) -> Any:
@@ -205,12 +124,3 @@ class TrainingRecord:
         here = zip(map(np.flatnonzero, masks), self.rows, strict=True)
         found = [some if rows is None else rows[some] for some, rows in here]
         return found[0] if self.single else found
-
-
-def _single(values: NDArray[Any], limits: tuple[float, ...]) -> NDArray[np.float32]:
-    """Return values in single precision, on the same side of every limit as before."""
-    rounded = values.astype(np.float32)
-    for limit in limits:
-        above = np.nextafter(np.float32(limit), np.float32(np.inf))
-        rounded[(values > limit) & ~(rounded.astype(np.float64) > limit)] = above
-    return rounded
