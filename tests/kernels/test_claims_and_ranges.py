@@ -80,6 +80,8 @@ def test_a_file_keeps_its_permissions_and_its_link(tmp_path):
 def test_more_patterns_than_end_in_time_are_refused():
     with pytest.raises(ValueError, match=r"need 768,212 patterns of positions"):
         Mismatch(30, 3)
+    with pytest.raises(ValueError, match="more than the 100,000 that end in time"):
+        Mismatch(10**18, 10**9)
 
 
 def test_letters_may_be_numbers_of_any_integer_type():

@@ -478,6 +478,17 @@ def test_starts_of_sparse_rows_are_checked_where_there_is_no_entry():
         Reader(arrays).value({"sparse": stored})
 
 
+@pytest.mark.parametrize("name", ["eigenvalues_", "_root", "_total", "total_variance_"])
+def test_forged_components_are_refused_before_they_are_multiplied(name, tmp_path):
+    """Columns times rows of a file would take memory with the square of its size."""
+    model = mercer.KernelPCA(1, kernel="rbf").fit(X, sample_weight=np.ones(40))
+    setattr(model, name, np.ones((10**5, 1)) if "total" in name else np.ones(10**5))
+    model.eigenvectors_ = np.ones((1 if name == "_root" else 10**5, 1))
+    mercer.save(model, tmp_path / "model")
+    with pytest.raises(DamagedFileError, match="do not fit together"):
+        mercer.load(tmp_path / "model")
+
+
 MEGABYTE = zlib.compress(bytes(2**20), 9)
 
 

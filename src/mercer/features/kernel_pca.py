@@ -586,10 +586,19 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
 
     def _restored(self) -> None:
         if "eigenvalues_" in self.__dict__:
+            self._refuse_misfits()
             self._derive()
             if "dual_coef_" in self.__dict__:
                 self.X_transformed_fit_ = self._scores
         super()._restored()
+
+    def _refuse_misfits(self) -> None:
+        """Raise if arrays that were read do not fit together: their products could be huge."""
+        n, root = len(self.eigenvectors_), self._root
+        fits = self.eigenvectors_.shape == (n, len(self.eigenvalues_))
+        fits = fits and (root is None or root.shape == (n,))
+        if not (fits and np.ndim(self._total) == np.ndim(self.total_variance_) == 0):
+            raise ValueError("eigenvectors and eigenvalues do not fit together")
 
     # -- scikit-learn -------------------------------------------------------------------------
 

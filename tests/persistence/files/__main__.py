@@ -1,6 +1,6 @@
 """Write the files of a new format: ``python -m tests.persistence.files``.
 
-They stay as they are from then on, so that later versions are tested with what this one wrote.
+Those of a format that was released stay as they are, so that later versions are tested with them.
 """
 
 from pathlib import Path

@@ -79,7 +79,8 @@ class Mismatch(AlphabetKernel):
         super()._check()
         if self.m >= self.k:
             raise ValueError(f"m must be smaller than k={self.k}; got {self.m}.")
-        patterns = sum(comb(self.k, gaps) for gaps in range(min(2 * self.m, self.k) + 1))
+        # With more than 60 gaps there are more patterns than 2^60; all need not be counted.
+        patterns = sum(comb(self.k, gaps) for gaps in range(min(2 * self.m, self.k, 60) + 1))
         if patterns > _MOST_PATTERNS:
             raise ValueError(
                 f"k={self.k} and m={self.m} need {patterns:,} patterns of positions for every "
