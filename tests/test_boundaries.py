@@ -17,7 +17,6 @@ REPEATED_NAMES = {
     "class_pairs.py",
     "classes.py",
     "classification.py",
-    "compression.py",
     "definiteness.py",
     "hard_margin.py",
     "margin.py",
@@ -50,7 +49,7 @@ PRIVATE_ACCESSES = {
         "_weight_fit",
     },
     "inspection": {"_distinct", "_kept", "_objects"},
-    "persistence": {"_bounds", "_brief_state", "_restored"},
+    "persistence": {"_bounds"},
     "plots": {"_observed", "_y_train_mean", "_y_train_std"},
     "selection": {
         "_check_parameters",

@@ -235,8 +235,9 @@ class Expansion:
         state.pop("_products", None)
         return state
 
-    def _restored(self) -> None:
-        """Reject attributes that were read from a file and do not fit together."""
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Set the attributes that a pickle or a file holds; reject those that do not fit."""
+        self.__dict__.update(state)
         self._with()
 
     @cached_property

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mercer import kernels
+from mercer._version import __version__
 from mercer.kernels import HiddenMarkov, Kernel
 from mercer.objects.tables import is_frame
 
@@ -22,8 +23,8 @@ from .classes import estimator_class, part_class, sklearn_kernel_class
 from .container import ArrayReader, ArrayWriter
 
 _SPARSE = {"csr_matrix": sp.csr_matrix, "csr_array": sp.csr_array}
-# Entries of the state of a model that are not part of it.
-_PASSING = ("_listeners", "_mercer_version")
+# Entries of the state of an estimator: who watches a fit, and which version pickled the state.
+_LISTENERS, _VERSION = "_listeners", "_mercer_version"
 
 
 class Writer:
@@ -88,7 +89,7 @@ class Writer:
         return {name: self.value(value, f"{owner}.{name}") for name, value in values.items()}
 
     def _state(self, value: Any) -> dict[str, Any]:
-        state = {k: v for k, v in value.__getstate__().items() if k not in _PASSING}
+        state = {k: v for k, v in value.__getstate__().items() if k != _LISTENERS}
         fitted = type(value) is HiddenMarkov and hasattr(value, "certificate_")
         if fitted and isinstance(value.random_state, np.random.RandomState):
             state["random_state"] = None  # a fitted model draws no more
@@ -147,8 +148,8 @@ class Reader:
             "mapping": lambda pairs: dict(map(self._values, pairs)),
             "kernel": self._kernel,
             "sklearn kernel": lambda content: self._made(sklearn_kernel_class, *content),
-            "part": lambda content: self._restored(part_class, *content),
-            "estimator": lambda content: self._restored(estimator_class, *content),
+            "part": lambda content: self._with_state(part_class, *content),
+            "estimator": lambda content: self._with_state(estimator_class, *content),
             "pipeline": lambda steps: foreign_steps.pipeline(map(self._values, steps)),
             "skops": self._foreign,
         }
@@ -206,13 +207,14 @@ class Reader:
         """Return an object made by the constructor of its class."""
         return _known(classes, name)(**self._named(parameters))
 
-    def _restored(self, classes: Callable[[str], Any], name: Any, state: dict[str, Any]) -> Any:
-        """Return an object of a class with a state, which its method `_restored` completes."""
-        kind = _known(classes, name)
+    def _with_state(self, classes: Callable[[str], Any], name: Any, state: dict[str, Any]) -> Any:
+        """Return an object of a class with a state, as pickle sets it."""
+        kind, state = _known(classes, name), self._named(state)
+        if _VERSION in state:  # unlike pickles, files are read by later versions
+            state[_VERSION] = __version__
         found = kind.__new__(kind)
-        vars(found).update(self._named(state))
-        if hasattr(found, "_restored"):
-            found._restored()
+        set_state: Callable[[Any], Any] = getattr(found, "__setstate__", vars(found).update)
+        set_state(state)
         return found
 
     def _foreign(self, description: Any) -> Any:

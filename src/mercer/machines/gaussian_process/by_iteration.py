@@ -182,9 +182,6 @@ class IterativePosterior:
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_lazy": {}}
 
-    def _restored(self) -> None:
-        self._lazy = {}
-
     def attach(self, gram: Callable[[], Gram]) -> IterativePosterior:
         """Make the system where a file or a pickle has lost it."""
         if "system" not in self._lazy:
