@@ -13,6 +13,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "mercer"
 ROOMS = (
     "_version",
     "_native",
+    "sklearn_internals",
     "threads",
     "run",
     "objects",

@@ -29,6 +29,7 @@ from mercer import (
 )
 from mercer.features import PolygonalPrincipalCurve
 from mercer.kernels import RBF, HiddenMarkov, Linear, Polynomial, Spectrum
+from mercer.machines import DegenerateFitWarning
 from mercer.persistence.classes import estimator_classes
 from mercer.selection import GridSearchCV
 
@@ -38,13 +39,22 @@ Y = (X[:, 0] + rng.normal(size=60) > 0).astype(int)
 SOURCE = Path(mercer.__file__).parent
 
 
-def test_a_search_warns_of_an_open_intercept_at_most_once():
+@pytest.mark.parametrize(
+    ("search", "filter_", "n_warnings"),
+    [
+        (GridSearchCV, "always", 1),  # of the model that is refitted
+        (sklearn.model_selection.GridSearchCV, "always", 7),
+        (sklearn.model_selection.GridSearchCV, "ignore", 0),
+    ],
+)
+def test_an_open_intercept_is_a_warning_of_its_own_category(search, filter_, n_warnings):
     X, y = np.array([[0.0], [1.0]] * 6), [0, 1] * 6
-    for search in (GridSearchCV, sklearn.model_selection.GridSearchCV):
-        with warnings.catch_warnings(record=True) as found:
-            warnings.simplefilter("always")
-            search(SVC(kernel="linear"), {"C": [0.01, 0.02]}, cv=3).fit(X, y)
-        assert sum("intercept is not unique" in str(w.message) for w in found) == 1
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("error")
+        warnings.simplefilter(filter_, category=DegenerateFitWarning)
+        search(SVC(kernel="linear"), {"C": [0.01, 0.02]}, cv=3).fit(X, y)
+    assert sum("intercept is not unique" in str(w.message) for w in found) == n_warnings
+    assert len(found) == n_warnings
 
 
 @pytest.mark.parametrize("name", sorted(estimator_classes()))

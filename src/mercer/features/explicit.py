@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
+from mercer import sklearn_internals
 from mercer.kernels import Kernel, Vocabulary
 from mercer.kernels.resolve import KernelLike
 from mercer.objects.parameters import declared
@@ -89,7 +90,7 @@ class ExplicitFeatures(KernelFeatures):
         check_is_fitted(self)
         columns = self._columns
         if hasattr(self, "n_features_in_"):
-            columns = _check_feature_names_in(self, input_features)
+            columns = sklearn_internals.check_feature_names_in(self, input_features)
         names = self.kernel_.feature_names(columns, self.vocabulary_)
         if names is None or len(names) != self.n_components_:
             return super().get_feature_names_out(input_features)

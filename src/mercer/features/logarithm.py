@@ -7,8 +7,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import OneToOneFeatureMixin
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
+from mercer import sklearn_internals
 from mercer.machines.conventions import BaseEstimator, TransformerMixin
 from mercer.objects.parameters import EstimatorParameters, real
 from mercer.objects.validation import validated
@@ -56,7 +57,7 @@ class LogFeatures(OneToOneFeatureMixin, TransformerMixin, EstimatorParameters, B
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the columns, by default as in the fit, each in ``log(...)``."""
         check_is_fitted(self)
-        columns = _check_feature_names_in(self, input_features)
+        columns = sklearn_internals.check_feature_names_in(self, input_features)
         return np.array([f"log({column})" for column in columns], dtype=object)
 
     def _positive(self, X: Any, *, reset: bool) -> NDArray[np.float64]:

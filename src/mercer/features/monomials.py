@@ -16,8 +16,9 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
+from mercer import sklearn_internals
 from mercer.kernels.vectors.monomial_features import monomial_name
 from mercer.machines.conventions import BaseEstimator, TransformerMixin
 from mercer.machines.parameters import check_flags
@@ -216,7 +217,7 @@ class MonomialFeatures(TransformerMixin, EstimatorParameters, BaseEstimator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the monomials, such as ``x0 x1^2``, of these or the fit's columns."""
         check_is_fitted(self)
-        columns = _check_feature_names_in(self, input_features)
+        columns = sklearn_internals.check_feature_names_in(self, input_features)
         return np.array([monomial_name(columns, f) for f in self._factors()], dtype=object)
 
     def _degrees(self) -> list[int]:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
 
+from mercer import sklearn_internals
 from mercer.machines.conventions import BaseEstimator, TransformerMixin
 from mercer.objects.arrays import Array
 from mercer.objects.parameters import EstimatorParameters, positive, real
@@ -82,7 +82,8 @@ class RelevantColumns(SelectorMixin, TransformerMixin, EstimatorParameters, Base
         """Return the chosen columns."""
         check_is_fitted(self)
         rows = validated(self, X, reset=False, dtype=None, accept_sparse="csr")
-        frames = _get_output_config("transform", self)["dense"] != "default" and hasattr(X, "iloc")
+        output = sklearn_internals.get_output_config("transform", self)["dense"]
+        frames = output != "default" and hasattr(X, "iloc")
         chosen: NDArray[Any] = self._transform(X if frames else rows)  # frames keep their types
         return chosen
 

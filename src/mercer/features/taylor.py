@@ -10,8 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import gammainc
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
+from mercer import sklearn_internals
 from mercer.kernels import RBF, Kernel
 from mercer.kernels.vectors.monomial_features import monomial_name
 from mercer.objects.parameters import integer
@@ -90,7 +91,7 @@ class TaylorFeatures(KernelFeatures):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the monomials in the features, such as ``gauss(x0 x1^2)``."""
         check_is_fitted(self)
-        columns = _check_feature_names_in(self, input_features)
+        columns = sklearn_internals.check_feature_names_in(self, input_features)
         indices = range(self.n_features_in_)
         return np.array(
             [

@@ -1,6 +1,12 @@
 """The machines: scikit-learn estimators that pose a problem, have it solved and prove it."""
 
-from .errors import InfeasibleError, InfeasibleNuError, NotSeparableError, ParameterError
+from .errors import (
+    DegenerateFitWarning,
+    InfeasibleError,
+    InfeasibleNuError,
+    NotSeparableError,
+    ParameterError,
+)
 from .novelty import SVDD, ConformalNovelty, ParzenDensity
 from .support_vector import (
     SVC,
@@ -19,6 +25,7 @@ __all__ = [
     "SVDD",
     "SVR",
     "ConformalNovelty",
+    "DegenerateFitWarning",
     "InfeasibleError",
     "InfeasibleNuError",
     "MultipleKernelSVC",

@@ -117,3 +117,21 @@ class NotSeparableError(InfeasibleError):
 
     def __reduce__(self) -> tuple:
         return type(self), (self.args[0], self.first, self.second, self.distance)
+
+
+class DegenerateFitWarning(UserWarning):
+    """The fit is optimal, but its model says little: the data or the parameters decide nothing.
+
+    Searches and cross-validation of `mercer.selection` ignore this warning for candidates and give
+    it for the model that they refit. For the candidates of another library's search, filter it:
+    ``warnings.filterwarnings("ignore", category=DegenerateFitWarning)``.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from mercer import SVC
+    >>> from mercer.machines import DegenerateFitWarning
+    >>> with warnings.catch_warnings():
+    ...     warnings.filterwarnings("ignore", category=DegenerateFitWarning)
+    ...     model = SVC(gamma=1e6).fit([[k] for k in range(40)], [0, 1] * 20)
+    """

@@ -11,11 +11,7 @@ from contextlib import contextmanager
 from math import log
 from typing import Any, Self
 
-try:  # scikit-learn 1.9 and later
-    from sklearn.callback._callback_support import callback_management_context
-except ImportError:
-    callback_management_context = None
-
+from mercer import sklearn_internals
 from mercer.run import Listener, Report, Run
 
 from .conventions import CallbackSupportMixin
@@ -56,7 +52,8 @@ def _attached(machine: Any) -> bool:
     """Return whether callbacks of scikit-learn see a fit: its own, or those of a search."""
     own = machine.__dict__
     around = getattr(own.get("_parent_callback_ctx"), "_callbacks", ())
-    return callback_management_context is not None and ("_skl_callbacks" in own or bool(around))
+    supported = sklearn_internals.callback_management_context is not None
+    return supported and ("_skl_callbacks" in own or bool(around))
 
 
 @contextmanager
@@ -88,7 +85,7 @@ def _all_listeners(machine: Any, n_tasks: int) -> Iterator[list[Listener]]:
         listeners.append(bar.report)
     try:
         if _attached(machine):
-            with callback_management_context(machine):
+            with sklearn_internals.callback_management_context(machine):
                 context = machine._init_callback_context(max_subtasks=None)
                 context.call_on_fit_task_begin(estimator=machine)
                 yield [*listeners, _as_subtasks(machine, context)]

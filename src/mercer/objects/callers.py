@@ -23,20 +23,5 @@ def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=level if outside else 2)
 
 
-def in_cross_validation() -> bool:
-    """Return whether a candidate of a search or a fold of scikit-learn's is being fitted.
-
-    scikit-learn tells the fit of a candidate nothing of this, and filters for warnings do not reach
-    the processes in which it may run; the stack does.
-    """
-    frame = sys._getframe(1).f_back
-    while frame is not None:
-        name = frame.f_code.co_name, frame.f_globals.get("__name__")
-        if name == ("_fit_and_score", "sklearn.model_selection._validation"):
-            return True
-        frame = frame.f_back
-    return False
-
-
 def _root(variables: dict[str, object]) -> str:
     return str(variables.get("__name__", "")).partition(".")[0]

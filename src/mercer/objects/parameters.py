@@ -91,7 +91,8 @@ def declared(cls: Class) -> Class:
     Parameters after ``_: KW_ONLY`` are keyword-only, as in a dataclass; those of a base always are.
     The kernel comes second, as in scikit-learn.
     """
-    own = inspect.get_annotations(cls)
+    annotations = inspect.get_annotations(cls).items()
+    own = {name: kind for name, kind in annotations if "ClassVar" not in str(kind)}
     n_positional = list(own).index("_") if "_" in own else len(own)
     own.pop("_", None)
     stated = {name: cls.__dict__.get(name, inspect.Parameter.empty) for name in own}

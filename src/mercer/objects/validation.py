@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from mercer import sklearn_internals
+
 from .arrays import is_finite
 from .callers import warn_caller
 from .rows import canonical_rows
@@ -287,7 +289,7 @@ def validated(estimator: Any, X: Any, *args: Any, reset: bool = True, **settings
 
     Warnings on missing and unexpected feature names point at the line of the caller.
     """
-    from sklearn.utils.validation import _check_n_features, check_array, validate_data
+    from sklearn.utils.validation import check_array, validate_data
 
     try:
         if reset or not _warned_of_names(estimator, X):
@@ -298,7 +300,7 @@ def validated(estimator: Any, X: Any, *args: Any, reset: bool = True, **settings
         else:
             rows = X
         if settings.get("ensure_2d", True):
-            _check_n_features(estimator, X, reset=False)
+            sklearn_internals.check_n_features(estimator, X, reset=False)
         return rows
     except ValueError as error:
         owner = f"the kernel of {type(estimator).__name__}" if hasattr(estimator, "kernel") else ""
@@ -307,9 +309,8 @@ def validated(estimator: Any, X: Any, *args: Any, reset: bool = True, **settings
 
 def _warned_of_names(estimator: Any, X: Any) -> bool:
     """Warn where only one of the fit and `X` has feature names; return whether that is so."""
-    from sklearn.utils.validation import _get_feature_names
-
-    named, fitted = _get_feature_names(X) is not None, hasattr(estimator, "feature_names_in_")
+    named = sklearn_internals.get_feature_names(X) is not None
+    fitted = hasattr(estimator, "feature_names_in_")
     name = type(estimator).__name__
     if named and not fitted:
         warn_caller(f"X has feature names, but {name} was fitted without feature names")

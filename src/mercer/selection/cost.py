@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
-from sklearn.metrics._scorer import _BaseScorer
 
 from mercer.losses import Loss
+from mercer.sklearn_internals import BaseScorer
 
 Array = NDArray[np.float64]
 
@@ -117,7 +117,7 @@ class Cost:
         return NegativeRisk(self)
 
 
-class NegativeRisk(_BaseScorer):
+class NegativeRisk(BaseScorer):
     """Minus the mean cost of a model on some rows: a metric of scikit-learn, larger is better."""
 
     def __init__(self, cost: Cost) -> None:

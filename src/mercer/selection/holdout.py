@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from scipy.stats import binomtest
 from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state, indexable
-from sklearn.utils.metaestimators import _safe_split
 
 from mercer.objects.validation import count, take
+from mercer.sklearn_internals import safe_split
 
 from .cost import Cost
 
@@ -168,10 +168,10 @@ def holdout_risk(
     check_share("valid_fraction", valid_fraction)
     labels = y if is_classifier(estimator) else None
     train, valid = parts_of(len(y), (1 - valid_fraction, valid_fraction), labels, random_state)
-    model = clone(estimator).fit(*_safe_split(estimator, X, y, train))
+    model = clone(estimator).fit(*safe_split(estimator, X, y, train))
     risks = []
     for rows in (train, valid):
-        Xs, ys = _safe_split(estimator, X, y, rows, train)
+        Xs, ys = safe_split(estimator, X, y, rows, train)
         risks.append(float(measured.each(model, Xs, ys).mean()))
     return HoldoutRisk(risks[0], risks[1], len(train), len(valid))
 

@@ -17,13 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.utils import indexable
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.metaestimators import _safe_split
-from sklearn.utils.validation import _check_method_params
 
 from mercer.objects.callers import warn_caller
 from mercer.objects.tables import stacked
 from mercer.run import stopwatch
+from mercer.sklearn_internals import Interval, StrOptions, check_method_params, safe_split
 
 from .cost import Cost
 from .holdout import check_share, parts_of, risk_interval
@@ -279,13 +277,13 @@ class HoldoutSearchCV(GridSearchCV):
             rows = np.concatenate([self.train_rows_, self.valid_rows_])
         chosen = {name: clone(v, safe=False) for name, v in self.best_params_.items()}
         model = clone(self.estimator).set_params(**chosen)
-        elapsed = stopwatch()
-        given = _check_method_params(X, params, rows)
-        model.fit(*_safe_split(model, X, y, rows), **given)
-        self.refit_time_ = elapsed()
+        seconds = stopwatch()
+        given = check_method_params(X, params, rows)
+        model.fit(*safe_split(model, X, y, rows), **given)
+        self.refit_time_ = seconds()
         self.best_estimator_ = model
         if hasattr(model, "feature_names_in_"):
             self.feature_names_in_ = model.feature_names_in_
         if len(self.test_rows_):
-            Xt, yt = _safe_split(model, X, y, self.test_rows_, rows)
+            Xt, yt = safe_split(model, X, y, self.test_rows_, rows)
             self.risk_test_ = float(cost.each(model, Xt, yt).mean())

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state, indexable
-from sklearn.utils.metaestimators import _safe_split
 
 from mercer.capacity import leave_one_out
 from mercer.machines.ridge.base import RidgeMachine
 from mercer.machines.support_vector.base import KernelMachine
 from mercer.objects.validation import count, take
+from mercer.sklearn_internals import safe_split
 
 from .cost import Cost, require_estimator
 
@@ -149,7 +149,7 @@ def loo_risk(estimator: Any, X: Any, y: Any, cost: Any = None) -> float:
         model = _without(estimator, X, y, i)
         rest = np.delete(np.arange(len(y)), i)
         one = np.array([i])
-        costs[i] = measured.each(model, *_safe_split(estimator, X, y, one, rest))[0]
+        costs[i] = measured.each(model, *safe_split(estimator, X, y, one, rest))[0]
     return float(costs.mean())
 
 
@@ -240,6 +240,6 @@ def _without(estimator: Any, X: Any, y: Any, i: int | None) -> Any:
     """Return a copy of an estimator that is fitted to all rows but one."""
     m = count(X)
     rows = np.arange(m) if i is None else np.delete(np.arange(m), i)
-    Xs, ys = _safe_split(estimator, X, y, rows)
+    Xs, ys = safe_split(estimator, X, y, rows)
     model = clone(estimator)
     return model.fit(Xs) if ys is None else model.fit(Xs, ys)

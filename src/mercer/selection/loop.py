@@ -1,41 +1,51 @@
 """The loop over the fits of a search: shared where possible, journalled, limited, interruptible.
 
-It takes the place of joblib's `Parallel` in scikit-learn's functions (see `borrowed`): it gets all
-calls of ``_fit_and_score`` at once and returns their results in order. Fits that can share go to
-`sharing.SharedFits`; the others are made one by one by scikit-learn's own function, side by side in
-processes where the estimator is not one of mercer's, which use all cores by themselves.
+It is given all fits at once, candidates on splits, and returns their results in order, in the form
+of scikit-learn's ``_fit_and_score``. Fits that can share go to `sharing.SharedFits`; the others are
+made one by one by scikit-learn's own function, side by side in processes where the estimator is not
+one of mercer's, which use all cores by themselves.
 """
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pickle import PicklingError
-from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.metrics._scorer import _BaseScorer, _MultimetricScorer, _PassthroughScorer
-from sklearn.model_selection._validation import _fit_and_predict, _fit_and_score, _score
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _check_method_params
 
 from mercer._version import __version__
+from mercer.machines.errors import DegenerateFitWarning
 from mercer.machines.estimator import KernelEstimator
+from mercer.run import Run, stopwatch
+from mercer.sklearn_internals import (
+    asks_only_for,
+    check_method_params,
+    enforce_prediction_order,
+    fit_and_predict,
+    fit_and_score,
+    fit_callbacks,
+    safe_indexing,
+    score,
+    scorers_of,
+)
 
-from .borrowed import plain_delayed
 from .fit_bar import FitBar
+from .fold_model import METHODS
 from .journal import Journal, split_key
 from .pruning import hopeless
 from .sharing import Answer, Request, SharedFits, final_step
 
 Result = dict[str, Any]
-Call = tuple[Any, Any, Any]
-"""A function, its arguments and its named arguments."""
+Split = tuple[Any, Any]
 
 _PATIENCE = 1.0
 """Seconds of fits before processes are started for the others."""
@@ -59,8 +69,42 @@ _STATUSES = (
 
 
 def worst_status(statuses: Iterable[str]) -> str:
-    """Return the status that says the least about a candidate."""
+    """Return the worst status of the fits of a candidate."""
     return max(statuses, key=_STATUSES.index)
+
+
+@dataclass(eq=False)
+class Task:
+    """What the fits of a loop have in common.
+
+    `search`: the search whose callbacks see every fit. Other fields as in scikit-learn's
+    ``_fit_and_score``.
+    """
+
+    estimator: Any
+    X: Any
+    y: Any
+    scorer: Any
+    fit_params: dict[str, Any]
+    score_params: dict[str, Any]
+    error_score: Any = math.nan
+    return_train_score: bool = False
+    return_estimator: bool = False
+    search: Any = None
+
+
+class Fit(NamedTuple):
+    """One fit: the parameters of a candidate on one split, and what reports it to callbacks."""
+
+    parameters: dict[str, Any] | None
+    train: Any
+    test: Any
+    context: Any = None
+
+
+def positions(rows: Any) -> Any:
+    """Return the positions of rows, where a splitter of the user gives masks."""
+    return np.flatnonzero(rows) if np.asarray(rows).dtype == np.bool_ else rows
 
 
 class SharedLoop:
@@ -70,161 +114,130 @@ class SharedLoop:
     ----------
     n_jobs : int, optional
         Threads or processes; None: all cores.
+    engine : SharedFits, optional
+        Shares work between fits, also those of several calls.
     cache_size : float
-        Megabytes for kernel matrices.
+        Megabytes for kernel matrices, where no engine is given.
     time_limit : float, optional
         Seconds, after which no further fit is begun.
     resume : path, optional
         The journal.
     prune : bool
         Whether hopeless candidates are given up; see `pruning`.
-    verbose : int
-        Whether to draw a progress bar.
+    bar : FitBar, optional
+        The progress bar.
     keeps : bool
-        Whether an interrupt returns what is known, with `interrupted` set, instead of raising.
+        Whether an interrupt returns what is known, with `run.by_keyboard` set, instead of raising.
     metric : str, optional
         The metric that decides about pruning where there are several.
-    bar : FitBar, optional
-        A progress bar that other searches share, in place of one of its own.
     """
 
     def __init__(
         self,
         n_jobs: int | None = None,
+        engine: SharedFits | None = None,
         cache_size: float = 500.0,
         time_limit: float | None = None,
         resume: Any = None,
         prune: bool = False,
-        verbose: int = 0,
+        bar: FitBar | None = None,
         keeps: bool = False,
         metric: str | None = None,
-        bar: FitBar | None = None,
     ) -> None:
-        self.n_jobs, self.cache_size, self.time_limit = n_jobs, cache_size, time_limit
-        self.resume, self.prune, self.verbose, self.keeps = resume, prune, verbose, keeps
-        self.metric, self.bar = metric, bar
-        self.interrupted = self.out_of_time = False
-        self._begin = perf_counter()
-        self.engine: SharedFits | None = None  # that outlives a call
+        self.n_jobs, self.resume, self.prune, self.bar = n_jobs, resume, prune, bar
+        self.keeps, self.metric = keeps, metric
+        self.engine = engine or SharedFits(cache_size, n_jobs)
+        self.run = Run(time_limit)
         self._journal: Journal | None = None
-        self._collecting = False
-
-    def names(self) -> dict[str, Any]:
-        """Return what names of scikit-learn's functions are to stand for."""
-        return {"Parallel": self.parallel, "delayed": plain_delayed, "clone": self.clone}
-
-    def parallel(self, **options: Any) -> SharedLoop:
-        """Stand where the constructor of `Parallel` does."""
-        return self
-
-    def clone(self, estimator: Any, *, safe: bool = True) -> Any:
-        """Stand where `clone` does: what is only noted in a call need not be cloned for it."""
-        return estimator if self._collecting else clone(estimator, safe=safe)
-
-    def __enter__(self) -> SharedLoop:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._journal is not None:
-            self._journal.write()
-
-    def __call__(self, calls: Iterable[Call]) -> list[Any]:
-        """Make the calls and return their results in order."""
-        self._collecting = True
-        try:
-            calls = list(calls)
-        finally:
-            self._collecting = False
-        functions = {function for function, _, _ in calls}
-        if functions == {_fit_and_score}:
-            return self._scored([_Fit(args, kwargs) for _, args, kwargs in calls])
-        if functions == {_fit_and_predict}:
-            return self._predicted(calls)
-        apart = [(f, (clone(args[0]), *args[1:]), kwargs) for f, args, kwargs in calls]
-        return list(self._made(apart, own=False))
 
     # -- scores -------------------------------------------------------------------------------
 
-    def _scored(self, fits: list[_Fit]) -> list[Result]:
-        _configure(fits)
+    def scores(self, task: Task, fits: list[Fit], verbose: int = 0) -> list[Result]:
+        """Return the results of fits, in their order; a limit leaves scores of NaN."""
         results: list[Result | None] = [None] * len(fits)
-        self._open_journal(fits)
-        for k, fit in enumerate(fits):
-            results[k] = self._journalled(fit)
-        with nullcontext(self.bar) if self.bar else FitBar(len(fits), self.verbose) as bar:
-            bar.skip(sum(r is not None for r in results))  # what a journal knew took no time
-            try:
-                for stage in self._stages(fits, results, bar):
-                    self._run(fits, [k for k in stage if results[k] is None], results, bar)
-            except KeyboardInterrupt:
-                if not self.keeps:
-                    raise
-                self.interrupted = True
+        self._open_journal(task)
+        keys = {id(fit.train): split_key(*fit[1:3]) for fit in fits} if self._journal else {}
         if self._journal is not None:
-            self._journal.write()
-        known = next((r for r in results if r is not None), None)
+            for k, fit in enumerate(fits):
+                known = self._journal.get(fit.parameters, keys[id(fit.train)])
+                results[k] = None if known is None else {"fit_error": None, **known}
+        with nullcontext(self.bar) if self.bar else FitBar(len(fits), verbose) as bar:
+            bar.skip(sum(r is not None for r in results))  # what a journal knew took no time
+
+            def note(k: int, result: Result) -> None:
+                results[k] = result
+                if self._journal is not None:
+                    key = keys[id(fits[k].train)]
+                    self._journal.put(fits[k].parameters, key, _plain(result))
+                    self._journal.write(now=False)
+                bar.advance()
+
+            try:
+                with self.run.until_stopped():
+                    for stage in self._stages(task, fits, results, bar):
+                        self._evaluate(task, fits, [k for k in stage if results[k] is None], note)
+            finally:
+                if self._journal is not None:
+                    self._journal.write()
+        if not self.keeps:
+            self.run.raise_interrupt()
+        known = next(filter(None, results), None)
         return [
-            _without_scores(fit, known, "missing") if r is None else r
+            _without_scores(task, fit, known, "missing") if r is None else r
             for fit, r in zip(fits, results, strict=True)
         ]
 
-    def _run(
-        self, fits: list[_Fit], chosen: list[int], results: list[Result | None], bar: FitBar
+    def _evaluate(
+        self, task: Task, fits: list[Fit], chosen: list[int], note: Callable[[int, Result], None]
     ) -> None:
-        """Fill in the results of some fits."""
-
-        def note(k: int, result: Result) -> None:
-            results[k] = result
-            if self._journal is not None:
-                self._journal.put(fits[k].parameters, fits[k].split_key, _plain(result))
-                self._journal.write(now=False)
-            bar.advance()
-
+        """Make some of the fits."""
+        candidates: dict[int, tuple[Any, str | None]] = {}
         alone: dict[int, str] = {}
         requests = []
+        weight = task.fit_params.get(_weight_name(task.estimator))
         for k in chosen:
-            reason = fits[k].refusal()
+            parameters, train, test, _ = fits[k]
+            if id(parameters) not in candidates:
+                candidates[id(parameters)] = _candidate(task, parameters)
+            estimator, reason = candidates[id(parameters)]
             if reason is None:
-                requests.append(fits[k].request(k))
+                data = task.X, task.y, train, test, weight, task.return_train_score
+                requests.append(Request(k, estimator, *data))
             else:
                 alone[k] = reason
-        engine = self.engine or SharedFits(self.cache_size, self.n_jobs)
-        for request, answer in engine.run(requests, self._left()):
-            note(request.position, _result(fits[request.position], answer))
-        alone |= {request.position: reason for request, reason in engine.refused}
-        self._run_alone(fits, sorted(alone.items()), note)
-
-    def _run_alone(
-        self, fits: list[_Fit], alone: list[tuple[int, str]], note: Callable[[int, Result], None]
-    ) -> None:
-        """Make fits one by one, or those of other libraries in processes."""
-        calls: list[Call] = [(_fitted_alone, (fits[k], reason), {}) for k, reason in alone]
-        own = any(fits[k].is_own for k, _ in alone)
-        for (k, _), result in zip(alone, self._made(calls, own), strict=False):
+        for request, answer in self.engine.run(requests, self.run):
+            note(request.position, _shared_result(task, fits[request.position], answer))
+        alone |= {request.position: reason for request, reason in self.engine.refused}
+        order = sorted(alone)
+        calls = [(task, fits[k], alone[k]) for k in order]
+        made = self._in_order(_fitted_alone, calls, task.estimator)
+        for k, result in zip(order, made, strict=True):
             note(k, result)
 
-    def _made(self, calls: Sequence[Call], own: bool) -> Iterator[Any]:
-        """Yield the results of calls in order, until time is over.
+    def _in_order(
+        self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], estimator: Any
+    ) -> Iterator[Any]:
+        """Yield the results of calls.
 
         Estimators of other libraries go to processes, but for the first second: it takes about as
         long to start them.
         """
-        processes, begin, k = 1 if own else self._processes(), perf_counter(), 0
-        while k < len(calls) and not self._late():
-            alone = processes == 1 or perf_counter() - begin < _PATIENCE
+        processes, seconds, k = 1, stopwatch(), 0
+        if not _is_own(estimator):
+            processes = joblib.effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs)
+        while k < len(calls):
+            self.run.check()
+            alone = processes == 1 or seconds() < _PATIENCE
             part = calls[k : k + (1 if alone else 4 * processes)]
             if len(part) == 1:
-                yield part[0][0](*part[0][1], **part[0][2])
+                yield function(*part[0])
             else:
                 run = joblib.Parallel(n_jobs=processes)
-                yield from run(joblib.delayed(f)(*args, **kwargs) for f, args, kwargs in part)
+                yield from run(joblib.delayed(function)(*arguments) for arguments in part)
             k += len(part)
 
-    def _processes(self) -> int:
-        return int(joblib.effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs))
-
     def _stages(
-        self, fits: list[_Fit], results: list[Result | None], bar: FitBar
+        self, task: Task, fits: list[Fit], results: list[Result | None], bar: FitBar
     ) -> Iterable[list[int]]:
         """Yield fits that are made together: all, or split by split where hopeless ones end."""
         if not self.prune:
@@ -241,7 +254,8 @@ class SharedLoop:
         for s, members in enumerate(splits.values()):
             for k in members:
                 if results[k] is None and pruned[candidates[id(fits[k].parameters)]]:
-                    results[k] = _without_scores(fits[k], _first(results), "pruned")
+                    known = next(filter(None, results), None)
+                    results[k] = _without_scores(task, fits[k], known, "pruned")
                     bar.skip(pruned=True)
             yield members
             for k in members:
@@ -257,110 +271,70 @@ class SharedLoop:
         name = self.metric if self.metric in score else next(iter(score))
         return float(score[name])
 
-    # -- predictions and other calls ----------------------------------------------------------
-
-    def _predicted(self, calls: Sequence[Call]) -> list[Any]:
-        results: list[Any] = [None] * len(calls)
-        requests, alone = [], dict.fromkeys(range(len(calls)))
-        for k, (_, args, _) in enumerate(calls):
-            estimator, X, y, train, test, fit_params, _ = args
-            before, _ = final_step(estimator)
-            # Behind a transformer every fold has rows of its own, for one machine: a stored matrix
-            # of them takes longer than the fit alone.
-            if not before and set(fit_params or {}) <= {"sample_weight"}:
-                weight = (fit_params or {}).get("sample_weight")
-                requests.append(Request(k, estimator, X, y, train, test, weight))
-        engine = SharedFits(self.cache_size, self.n_jobs)
-        for request, answer in engine.run(requests):
-            k = request.position
-            _, args, _ = calls[k]
-            answer.model._known = [(None, answer.model._known[0][1])]
-            results[k] = _fit_and_predict(answer.model, *args[1:])
-            del alone[k]
-        rest: list[Call] = [
-            (_fit_and_predict, (clone(calls[k][1][0]), *calls[k][1][1:]), {}) for k in alone
-        ]
-        own = any(_is_own(call[1][0]) for call in calls)
-        for k, found in zip(alone, self._made(rest, own), strict=True):
-            results[k] = found
-        return results
-
-    # -- limits and the journal ---------------------------------------------------------------
-
-    def _left(self) -> float | None:
-        """Return the seconds that are left."""
-        if self.time_limit is None:
-            return None
-        return max(self.time_limit - (perf_counter() - self._begin), 0.0)
-
-    def _late(self) -> bool:
-        return self._left() == 0.0
-
-    def _open_journal(self, fits: list[_Fit]) -> None:
-        if self.resume is None or self._journal is not None or not fits:
+    def _open_journal(self, task: Task) -> None:
+        if self.resume is None or self._journal is not None:
             return
-        first = fits[0]
+        scorers = scorers_of(task.scorer) or {"score": task.scorer}
         head = {
             "mercer": __version__,
-            "estimator": _hash([type(first.base), first.base.get_params()]),
-            "data": _hash([first.X, first.y, sorted((first.given("fit_params") or {}).items())]),
-            "scoring": _hash(_names(first.given("scorer"))),
-            "return_train_score": bool(first.given("return_train_score")),
+            "estimator": _hash([type(task.estimator), task.estimator.get_params()]),
+            "data": _hash([task.X, task.y, sorted(task.fit_params.items())]),
+            "scoring": _hash([f"{name}={value!r}" for name, value in scorers.items()]),
+            "return_train_score": bool(task.return_train_score),
         }
         self._journal = Journal(self.resume, head)
 
-    def _journalled(self, fit: _Fit) -> Result | None:
-        if self._journal is None:
-            return None
-        found = self._journal.get(fit.parameters, fit.split_key)
-        return None if found is None else {"fit_error": None, **found}
+    # -- predictions --------------------------------------------------------------------------
+
+    def predictions(self, task: Task, splits: list[Split], method: str) -> list[Any]:
+        """Return what a method answers on the test rows of each split."""
+        results: dict[int, Any] = {}
+        before, _ = final_step(task.estimator)
+        estimator, X, y, params = task.estimator, task.X, task.y, task.fit_params
+        requests = []
+        # Behind a transformer every fold has rows of its own, for one machine: a stored matrix of
+        # them takes longer than the fit alone.
+        if not before and method in METHODS and params.keys() <= {"sample_weight"}:
+            weight = params.get("sample_weight")
+            requests = [
+                Request(k, estimator, X, y, positions(train), positions(test), weight)
+                for k, (train, test) in enumerate(splits)
+            ]
+        with self.run.until_stopped():
+            for request, answer in self.engine.run(requests, self.run):
+                found = getattr(answer.model, method)(answer.X_test)
+                if method == "decision_function" and y is not None:
+                    n_classes = len(np.unique(y))
+                    given = answer.model.classes_, found, n_classes, method
+                    found = enforce_prediction_order(*given)
+                results[request.position] = found
+            alone = [k for k in range(len(splits)) if k not in results]
+            calls = [(clone(estimator), X, y, *splits[k], params, method) for k in alone]
+            made = self._in_order(fit_and_predict, calls, estimator)
+            results |= zip(alone, made, strict=True)
+        self.run.raise_interrupt()
+        return [results[k] for k in range(len(splits))]
 
 
-class _Fit:
-    """One call of scikit-learn's ``_fit_and_score``."""
-
-    def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self.base, self.X, self.y = args
-        self.kwargs = kwargs
-        self.train, self.test = kwargs["train"], kwargs["test"]
-        self.parameters = kwargs["parameters"]
-        self.estimator: Any = None  # with the parameters; None where they cannot be set
-        self._split_key: str | None = None
-
-    def given(self, name: str) -> Any:
-        return self.kwargs.get(name)
-
-    @property
-    def split_key(self) -> str:
-        if self._split_key is None:
-            self._split_key = split_key(self.train, self.test)
-        return self._split_key
-
-    @property
-    def is_own(self) -> bool:
-        return _is_own(self.base)
-
-    def refusal(self) -> str | None:
-        """Return why a fit cannot share, as far as this call says; None where it may."""
-        if self.estimator is None:
-            return "the parameters cannot be set"
-        before, _ = final_step(self.estimator)
-        if self.given("return_estimator"):
-            return "return_estimator asks for fitted estimators"
-        if self.kwargs.get("callback_ctx") is not None and _is_watched(self.kwargs["caller"]):
-            return "callbacks watch each fit"
-        names = set(self.given("fit_params") or {})
-        if not names <= {_weight_name(self.estimator)}:
-            return f"fit takes {', '.join(sorted(names))}"
-        if before and not _asks_for_predictions(self.given("scorer")):
-            return "the metric is a function of the whole pipeline"
-        return None
-
-    def request(self, position: int) -> Request:
-        weight = (self.given("fit_params") or {}).get(_weight_name(self.estimator))
-        scores_train = bool(self.given("return_train_score"))
-        X, y = self.X, self.y
-        return Request(position, self.estimator, X, y, self.train, self.test, weight, scores_train)
+def _candidate(task: Task, parameters: dict[str, Any] | None) -> tuple[Any, str | None]:
+    """Return an estimator with the parameters of a candidate, and why its fits cannot share."""
+    estimator = task.estimator
+    if parameters and (_is_own(estimator) or isinstance(estimator, Pipeline)):
+        try:
+            estimator = clone(estimator).set_params(**clone(parameters, safe=False))
+        except Exception:  # which a plain fit raises again, where it can be reported
+            return estimator, "the parameters cannot be set"
+    names = task.fit_params.keys() - {_weight_name(estimator)}
+    reason = None
+    if task.return_estimator:
+        reason = "return_estimator asks for fitted estimators"
+    elif fit_callbacks(task.search):
+        reason = "callbacks watch each fit"
+    elif names:
+        reason = f"fit takes {', '.join(sorted(names))}"
+    elif _is_own(estimator) and not asks_only_for(task.scorer, METHODS):
+        reason = "the metric is a function of the fitted estimator"
+    return estimator, reason
 
 
 def _weight_name(estimator: Any) -> str:
@@ -369,76 +343,69 @@ def _weight_name(estimator: Any) -> str:
     return f"{last}sample_weight"
 
 
-def _configure(fits: list[_Fit]) -> None:
-    """Give every fit its estimator; fits of one candidate get the same."""
-    made: dict[int, Any] = {}
-    for fit in fits:
-        if fit.parameters is None or not (fit.is_own or isinstance(fit.base, Pipeline)):
-            fit.estimator = fit.base
-            continue
-        if id(fit.parameters) not in made:
-            try:
-                parameters = {k: clone(v, safe=False) for k, v in fit.parameters.items()}
-                made[id(fit.parameters)] = clone(fit.base).set_params(**parameters)
-            except Exception:  # which a plain fit raises again, where it can be reported
-                made[id(fit.parameters)] = None
-        fit.estimator = made[id(fit.parameters)]
-
-
 def _is_own(estimator: Any) -> bool:
     """Return whether an estimator is one of mercer's, which use all cores by themselves."""
     return isinstance(final_step(estimator)[1], KernelEstimator)
 
 
-def _is_watched(caller: Any) -> bool:
-    return bool(getattr(caller, "_skl_callbacks", None))
+def _shared_result(task: Task, fit: Fit, answer: Answer) -> Result:
+    """Return the scores of a model that the engine found."""
 
-
-def _asks_for_predictions(scorer: Any) -> bool:
-    """Return whether a metric looks at nothing of an estimator but its predictions."""
-    if isinstance(scorer, _MultimetricScorer):
-        return all(map(_asks_for_predictions, scorer._scorers.values()))
-    return isinstance(scorer, _BaseScorer | _PassthroughScorer)
-
-
-def _result(fit: _Fit, answer: Answer) -> Result:
-    """Return the scores of a model, in the form of ``_fit_and_score``."""
-    begin = perf_counter()
-    scorer, error_score = fit.given("scorer"), fit.kwargs.get("error_score", np.nan)
-    given = fit.given("score_params") or {}
-
-    def score(X: Any, rows: Any) -> Any:
-        y = fit.y
+    def scores(X: Any, rows: NDArray[np.int64]) -> Any:
+        y, params = task.y, {}
         if y is not None:
-            y = y[rows] if isinstance(y, np.ndarray) else _safe_indexing(y, rows)
-        params = _check_method_params(fit.X, params=given, indices=rows) if given else {}
-        return _score(answer.model, X, y, scorer, params, error_score)
+            y = y[rows] if isinstance(y, np.ndarray) else safe_indexing(y, rows)
+        if task.score_params:
+            params = check_method_params(task.X, params=task.score_params, indices=rows)
+        return score(answer.model, X, y, task.scorer, params, task.error_score)
 
-    result: Result = {"fit_error": None, "test_scores": score(answer.X_test, fit.test)}
-    score_time = perf_counter() - begin
-    if fit.given("return_train_score"):
-        result["train_scores"] = score(answer.X_train, fit.train)
-    result |= {
+    seconds = stopwatch()
+    result: Result = {"fit_error": None, "test_scores": scores(answer.X_test, fit.test)}
+    score_time = seconds()
+    if task.return_train_score:
+        result["train_scores"] = scores(answer.X_train, fit.train)
+    times = answer.seconds, score_time
+    return result | _about(fit, *times, answer.status, answer.gap, SHARED)
+
+
+def _about(
+    fit: Fit, fit_time: float, score_time: float, status: str, gap: float, note: str
+) -> Result:
+    return {
         "n_test_samples": len(fit.test),
-        "fit_time": answer.seconds,
+        "fit_time": fit_time,
         "score_time": score_time,
-        "mercer_status": answer.status,
-        "mercer_gap": answer.gap,
-        "mercer_note": SHARED,
+        "mercer_status": status,
+        "mercer_gap": gap,
+        "mercer_note": note,
     }
-    return result
 
 
-def _fitted_alone(fit: _Fit, reason: str) -> Result:
+def _fitted_alone(task: Task, fit: Fit, reason: str) -> Result:
     """Return the result of scikit-learn's function, with status and gap of the certificate."""
-    kwargs = {**fit.kwargs, "return_estimator": True, "return_times": True}
-    kwargs["return_n_test_samples"] = True
-    for name in ("split_progress", "candidate_progress"):
-        kwargs.pop(name, None)
-    kwargs["verbose"] = 0
-    result = _fit_and_score(clone(fit.base), fit.X, fit.y, **kwargs)
+    watching = {} if fit.context is None else {"caller": task.search, "callback_ctx": fit.context}
+    with warnings.catch_warnings():  # of candidates; the search warns of the model it refits
+        warnings.simplefilter("ignore", DegenerateFitWarning)
+        result: Result = fit_and_score(
+            clone(task.estimator),
+            task.X,
+            task.y,
+            scorer=task.scorer,
+            train=fit.train,
+            test=fit.test,
+            verbose=0,
+            parameters=fit.parameters,
+            fit_params=task.fit_params,
+            score_params=task.score_params,
+            return_train_score=task.return_train_score,
+            return_n_test_samples=True,
+            return_times=True,
+            return_estimator=True,
+            error_score=task.error_score,
+            **watching,
+        )
     proof = _certificate(result["estimator"])
-    if not fit.given("return_estimator"):
+    if not task.return_estimator:
         del result["estimator"]
     failed = result["fit_error"] is not None
     result["mercer_status"] = "failed" if failed else getattr(proof, "status", "unknown")
@@ -450,37 +417,19 @@ def _fitted_alone(fit: _Fit, reason: str) -> Result:
 def _certificate(estimator: Any) -> Any:
     """Return the proof of a fit; None where an estimator has none."""
     try:
-        machine = final_step(estimator)[1]
-        return getattr(machine, "certificate_", None)
+        return getattr(final_step(estimator)[1], "certificate_", None)
     except (AttributeError, ValueError):
         return None
 
 
-def _without_scores(fit: _Fit, known: Result | None, status: str) -> Result:
-    """Return the result of a fit that was not made."""
-
-    def nothing(like: Any) -> Any:
-        return dict.fromkeys(like, math.nan) if isinstance(like, dict) else math.nan
-
-    scorer = fit.given("scorer")
-    names = scorer._scorers if isinstance(scorer, _MultimetricScorer) else math.nan
-    like = names if known is None else known["test_scores"]
-    result: Result = {"fit_error": None, "test_scores": nothing(like)}
-    if fit.given("return_train_score"):
-        result["train_scores"] = nothing(like)
-    result |= {
-        "n_test_samples": len(fit.test),
-        "fit_time": math.nan,
-        "score_time": math.nan,
-        "mercer_status": status,
-        "mercer_gap": math.nan,
-        "mercer_note": "",
-    }
-    return result
-
-
-def _first(results: list[Result | None]) -> Result | None:
-    return next((r for r in results if r is not None), None)
+def _without_scores(task: Task, fit: Fit, known: Result | None, status: str) -> Result:
+    """Return the result of a fit that was not made, of the form of one that is known."""
+    like = scorers_of(task.scorer) if known is None else known["test_scores"]
+    nothing = dict.fromkeys(like, math.nan) if isinstance(like, dict) else math.nan
+    result: Result = {"fit_error": None, "test_scores": nothing}
+    if task.return_train_score:
+        result["train_scores"] = nothing
+    return result | _about(fit, math.nan, math.nan, status, math.nan, "")
 
 
 def _plain(result: Result) -> Result:
@@ -492,11 +441,6 @@ def _plain(result: Result) -> Result:
         return float(value) if isinstance(value, np.floating | float) else value
 
     return {k: plain(v) for k, v in result.items() if k not in ("fit_error", "estimator")}
-
-
-def _names(scorer: Any) -> list[str]:
-    scorers = getattr(scorer, "_scorers", {"score": scorer})
-    return [f"{name}={value!r}" for name, value in scorers.items()]
 
 
 def _hash(value: Any) -> str:

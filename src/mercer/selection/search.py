@@ -19,37 +19,32 @@ nothing is refitted, so that there is no ``best_estimator_``, and asking for it 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections import defaultdict
+from dataclasses import KW_ONLY
+from inspect import signature
+from itertools import product
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import _fit_context
-from sklearn.model_selection import _search
-from sklearn.model_selection import _search_successive_halving as _halving
-from sklearn.utils._param_validation import Interval
+from sklearn.base import clone, is_classifier
+from sklearn.model_selection import check_cv
+from sklearn.utils import indexable
 
+from mercer import sklearn_internals as internals
 from mercer.objects.callers import warn_caller
+from mercer.objects.parameters import declared
+from mercer.run import stopwatch
 
-from .borrowed import rebound
 from .fit_bar import FitBar
-from .loop import SharedLoop, worst_status
+from .loop import Fit, Result, SharedLoop, Task, positions, worst_status
 
 _OWN_CONSTRAINTS: dict[str, Any] = {
-    "cache_size": [Interval(Real, 0, None, closed="left")],
-    "time_limit": [Interval(Real, 0, None, closed="neither"), None],
+    "cache_size": [internals.Interval(Real, 0, None, closed="left")],
+    "time_limit": [internals.Interval(Real, 0, None, closed="neither"), None],
     "resume": "no_validation",
     "prune": ["boolean"],
 }
-
-_Method = TypeVar("_Method", bound=Callable[..., Any])
-
-
-def _validated(method: _Method) -> _Method:
-    """Return a method that checks the parameters first, as those of scikit-learn do."""
-    checked: _Method = _fit_context(prefer_skip_nested_validation=False)(method)
-    return checked
 
 
 class _NotFitted:
@@ -72,64 +67,17 @@ class _NotFitted:
         raise AttributeError(f"{owner.__name__} has no best_estimator_, because {why}.")
 
 
-class _SharedSearch(_search.BaseSearchCV):
-    """The part of a search that differs from scikit-learn's: the loop over fits."""
+class _SharedSearch(internals.BaseSearchCV):
+    """A search whose fits share work; scikit-learn's classes say which candidates there are."""
 
     cache_size: float
     time_limit: float | None
     resume: Any
-    prune: bool
+    prune: bool = False
     best_estimator_: Any = _NotFitted()
-    best_index_: int
-    best_params_: dict[str, Any]
-    best_score_: float
-    cv_results_: dict[str, Any]
-    n_splits_: int
-    refit_time_: float
-    multimetric_: bool
-    classes_: NDArray[Any]
-    n_features_in_: int
     _bar: FitBar | None = None  # that several searches share
 
-    if TYPE_CHECKING:  # the types of scikit-learn's methods, which it does not state
-
-        def get_params(self, deep: bool = True) -> dict[str, Any]:
-            """Return the parameters."""
-
-        def set_params(self, **params: Any) -> Self:
-            """Set parameters."""
-
-        def predict(self, X: Any) -> NDArray[Any]:
-            """Return the predictions of the best estimator."""
-
-        def predict_proba(self, X: Any) -> NDArray[np.float64]:
-            """Return the probabilities of the best estimator."""
-
-        def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-            """Return the logarithms of the probabilities."""
-
-        def decision_function(self, X: Any) -> NDArray[np.float64]:
-            """Return the decision values of the best estimator."""
-
-        def score_samples(self, X: Any) -> NDArray[np.float64]:
-            """Return the scores of single rows."""
-
-        def transform(self, X: Any) -> NDArray[Any]:
-            """Return the features of the best estimator."""
-
-        def inverse_transform(self, X: Any) -> NDArray[Any]:
-            """Return the pre-images of the best estimator."""
-
-        def set_callbacks(self, *callbacks: Any) -> Self:
-            """Set the callbacks."""
-
-        def score(self, X: Any, y: Any = None, **params: Any) -> float:
-            """Return the score of the best estimator."""
-
-    def _run_search(self, evaluate_candidates: Any, **options: Any) -> None:
-        raise NotImplementedError
-
-    @_validated
+    @internals.fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Evaluate all candidates, and fit the best one to all data.
 
@@ -148,39 +96,140 @@ class _SharedSearch(_search.BaseSearchCV):
             The fitted search.
         """
         self.__dict__.pop("best_estimator_", None)
-        self._loop = SharedLoop(
+        scorer, metric = self._get_scorers()
+        X, y = indexable(X, y)
+        params = internals.check_method_params(X, params=params)
+        routed = self._get_routed_params_for_fit(params)
+        weight = params.get("sample_weight")
+        data = {"X": X, "y": y, "metadata": None if weight is None else {"sample_weight": weight}}
+        context = internals.callback_context(self, 1 + (self.refit is not False))
+        context.call_on_fit_task_begin(estimator=self, **data)
+        cv = self._checked_cv_orig = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
+        internals.check_search_input(self, X, y, routed.splitter.split)
+        self.n_splits_ = cv.get_n_splits(X, y, **routed.splitter.split)
+        task = Task(
+            clone(self.estimator),
+            X,
+            y,
+            scorer,
+            routed.estimator.fit,
+            routed.scorer.score,
+            self.error_score,
+            self.return_train_score,
+            search=self,
+        )
+        first = self._evaluate_all(task, routed.splitter.split, context)
+        self.multimetric_ = isinstance(first, dict)
+        if callable(self.scoring) and self.multimetric_:
+            self._check_refit_for_multimetric(first)
+            metric = self.refit
+        if self.refit or not self.multimetric_:
+            self._choose(metric, self._select_best_index(self.refit, metric, self.cv_results_))
+        if self.refit:
+            self._fit_best(task, context, data)
+        self.scorer_ = internals.scorers_of(scorer) or scorer
+        context.call_on_fit_task_end(estimator=self, **data)
+        return self
+
+    def _evaluate_all(self, task: Task, split_params: dict[str, Any], context: Any) -> Any:
+        """Set ``cv_results_`` of all candidates; return the first score."""
+        loop = SharedLoop(
             n_jobs=self.n_jobs,
             cache_size=self.cache_size,
             time_limit=self.time_limit,
             resume=self.resume,
             prune=self.prune,
-            verbose=self.verbose,
+            bar=self._bar,
             keeps=True,
             metric=self.refit if isinstance(self.refit, str) else None,
-            bar=self._bar,
         )
-        run = rebound(_search.BaseSearchCV.fit, **self._loop.names())
-        try:
-            with self._loop:
-                return run(self, X, y, **params)
-        finally:
-            del self._loop
+        candidates: list[dict[str, Any]] = []
+        results: list[Result] = []
+        columns: dict[str, list[Any]] = defaultdict(list)
+
+        def evaluate(
+            candidate_params: Any,
+            cv: Any = None,
+            more_results: Any = None,
+            callback_ctx: Any = None,
+        ) -> dict[str, Any]:
+            cv, chosen = cv or self._checked_cv_orig, list(candidate_params)
+            splits = [
+                (positions(train), positions(test))
+                for train, test in cv.split(task.X, task.y, **split_params)
+            ]
+            if len(splits) != self.n_splits_:
+                raise ValueError(
+                    "cv.split and cv.get_n_splits return inconsistent results. Expected "
+                    f"{self.n_splits_} splits, got {len(splits)}"
+                )
+            fits = [Fit(parameters, *split) for parameters, split in product(chosen, splits)]
+            if not fits:
+                raise ValueError(
+                    "No fits were performed. Was the CV iterator empty? Were there no candidates?"
+                )
+            if self.verbose > 0:
+                print(  # noqa: T201 - asked for by verbose
+                    f"Fitting {len(splits)} folds for each of {len(chosen)} candidates, "
+                    f"totalling {len(fits)} fits"
+                )
+            if callback_ctx is not None:
+                name = "candidate-split-evaluation"
+                fits = [
+                    fit._replace(context=callback_ctx.subcontext(task_name=name, task_id=k))
+                    for k, fit in enumerate(fits)
+                ]
+            found = loop.scores(task, fits, self.verbose)
+            internals.warn_or_raise_about_fit_failures(found, self.error_score)
+            if callable(self.scoring):  # the names of its metrics are known only now
+                internals.insert_error_scores(found, self.error_score)
+            candidates.extend(chosen)
+            results.extend(found)
+            for name, values in (more_results or {}).items():
+                columns[name].extend(values)
+            self.cv_results_ = self._format_results(candidates, len(splits), results, columns)
+            self._report_missing(interrupted=loop.run.by_keyboard)
+            return self.cv_results_
+
+        if "callback_ctx" in signature(self._run_search).parameters:
+            self._run_search(evaluate, callback_ctx=context)
+        else:
+            self._run_search(evaluate)
+        return results[0]["test_scores"]
+
+    def _choose(self, metric: Any, index: int) -> None:
+        self.best_index_ = index
+        if not callable(self.refit):
+            self.best_score_ = self.cv_results_[f"mean_test_{metric}"][self.best_index_]
+        self.best_params_ = self.cv_results_["params"][self.best_index_]
+
+    def _fit_best(self, task: Task, context: Any, data: dict[str, Any]) -> None:
+        """Fit the best candidate to all data."""
+        parameters = clone(self.best_params_, safe=False)
+        best = self.best_estimator_ = clone(task.estimator).set_params(**parameters)
+        part = context.subcontext(task_name="refit-with-best-params")
+        with part.propagate_callback_context(best):
+            part.call_on_fit_task_begin(estimator=self, **data)
+            seconds = stopwatch()
+            best.fit(*([task.X] if task.y is None else [task.X, task.y]), **task.fit_params)
+            self.refit_time_ = seconds()
+        if hasattr(best, "feature_names_in_"):
+            self.feature_names_in_ = best.feature_names_in_
+        part.call_on_fit_task_end(estimator=self, **data)
 
     def _format_results(
         self, candidate_params: Any, n_splits: int, out: list[Any], more_results: Any = None
     ) -> dict[str, Any]:
         """Return ``cv_results_``, with a proof for every candidate."""
         shape = len(candidate_params), n_splits
-        status = np.array([r["mercer_status"] for r in out], dtype=object).reshape(shape)
-        left_out = np.isin(status.astype(str), ("missing", "pruned"))
+        status, gap, notes = (
+            np.array([r[f"mercer_{name}"] for r in out], dtype=kind).reshape(shape)
+            for name, kind in (("status", object), ("gap", np.float64), ("note", object))
+        )
         with warnings.catch_warnings():
-            if left_out.any():  # their scores are NaN on purpose
+            if np.isin(status.astype(str), ("missing", "pruned")).any():  # NaN on purpose
                 warnings.filterwarnings("ignore", "One or more of the (test|train) scores")
-            results: dict[str, Any] = super()._format_results(
-                candidate_params, n_splits, out, more_results
-            )
-        gap = np.array([r["mercer_gap"] for r in out]).reshape(shape)
-        notes = np.array([r["mercer_note"] for r in out], dtype=object).reshape(shape)
+            results = super()._format_results(candidate_params, n_splits, out, more_results)
         results["status"] = np.array([worst_status(row) for row in status], dtype=object)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # rows without any gap
@@ -188,29 +237,26 @@ class _SharedSearch(_search.BaseSearchCV):
         results["note"] = np.array(
             ["; ".join(sorted({n for n in row if n})) for row in notes], dtype=object
         )
-        missing = [i for i, row in enumerate(status) if "missing" in row]
-        self.missing_candidates_ = [candidate_params[i] for i in missing]
-        self.cv_results_ = results  # also where the last fit is interrupted
-        if missing:
-            self._report_missing(results, len(missing), len(status))
+        missing = (status == "missing").any(axis=1)
+        self.missing_candidates_ = [candidate_params[i] for i in missing.nonzero()[0]]
         return results
 
-    def _report_missing(self, results: dict[str, Any], n_missing: int, n_all: int) -> None:
+    def _report_missing(self, *, interrupted: bool) -> None:
         """Say which candidates were not evaluated, and end a search that was interrupted."""
-        scores = [v for k, v in results.items() if k.startswith("mean_test_")]
-        nothing = not any(np.isfinite(v).any() for v in scores)
+        if not self.missing_candidates_:
+            return
+        results = self.cv_results_
+        scores = {k: v for k, v in results.items() if k.startswith("mean_test_")}
+        nothing = not any(np.isfinite(v).any() for v in scores.values())
         what = (
-            f"{n_missing} of {n_all} candidates were not evaluated on all splits (see "
-            "missing_candidates_); their scores are NaN"
+            f"{len(self.missing_candidates_)} of {len(results['params'])} candidates were not "
+            "evaluated on all splits (see missing_candidates_); their scores are NaN"
         )
-        if self._loop.interrupted:
+        if interrupted:
             self.multimetric_ = len(scores) > 1
-            if not nothing and not callable(self.refit):
-                name = self.refit if isinstance(self.refit, str) else "score"
-                if f"rank_test_{name}" in results:
-                    self.best_index_ = int(results[f"rank_test_{name}"].argmin())
-                    self.best_params_ = results["params"][self.best_index_]
-                    self.best_score_ = results[f"mean_test_{name}"][self.best_index_]
+            name = self.refit if isinstance(self.refit, str) else "score"
+            if not nothing and not callable(self.refit) and f"mean_test_{name}" in scores:
+                self._choose(name, int(results[f"rank_test_{name}"].argmin()))
             raise KeyboardInterrupt(
                 f"the search was interrupted: {what}. cv_results_ holds what is known."
             )
@@ -222,7 +268,8 @@ class _SharedSearch(_search.BaseSearchCV):
         warn_caller(f"time_limit={self.time_limit} s is over: {what}.", UserWarning)
 
 
-class GridSearchCV(_search.GridSearchCV, _SharedSearch):
+@declared
+class GridSearchCV(internals.GridSearchCV, _SharedSearch):
     """Search over all combinations of parameter values by cross-validation.
 
     scikit-learn's class on an engine that shares kernel matrices, folds and solutions between the
@@ -268,47 +315,29 @@ class GridSearchCV(_search.GridSearchCV, _SharedSearch):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **_search.GridSearchCV._parameter_constraints,
+        **internals.GridSearchCV._parameter_constraints,
         **_OWN_CONSTRAINTS,
     }
 
-    def __init__(
-        self,
-        estimator: Any,
-        param_grid: Any,
-        *,
-        scoring: Any = None,
-        n_jobs: int | None = None,
-        refit: Any = True,
-        cv: Any = None,
-        verbose: int = 0,
-        pre_dispatch: Any = "2*n_jobs",
-        error_score: Any = np.nan,
-        return_train_score: bool = False,
-        cache_size: float = 500.0,
-        time_limit: float | None = None,
-        resume: Any = None,
-        prune: bool = False,
-    ) -> None:
-        super().__init__(
-            estimator,
-            param_grid,
-            scoring=scoring,
-            n_jobs=n_jobs,
-            refit=refit,
-            cv=cv,
-            verbose=verbose,
-            pre_dispatch=pre_dispatch,
-            error_score=error_score,
-            return_train_score=return_train_score,
-        )
-        self.cache_size = cache_size
-        self.time_limit = time_limit
-        self.resume = resume
-        self.prune = prune
+    estimator: Any
+    param_grid: Any
+    _: KW_ONLY
+    scoring: Any = None
+    n_jobs: int | None = None
+    refit: Any = True
+    cv: Any = None
+    verbose: int = 0
+    pre_dispatch: Any = "2*n_jobs"
+    error_score: Any = np.nan
+    return_train_score: bool = False
+    cache_size: float = 500.0
+    time_limit: float | None = None
+    resume: Any = None
+    prune: bool = False
 
 
-class RandomizedSearchCV(_search.RandomizedSearchCV, _SharedSearch):
+@declared
+class RandomizedSearchCV(internals.RandomizedSearchCV, _SharedSearch):
     """Search over random combinations of parameter values by cross-validation.
 
     Parameters
@@ -336,51 +365,31 @@ class RandomizedSearchCV(_search.RandomizedSearchCV, _SharedSearch):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **_search.RandomizedSearchCV._parameter_constraints,
+        **internals.RandomizedSearchCV._parameter_constraints,
         **_OWN_CONSTRAINTS,
     }
 
-    def __init__(
-        self,
-        estimator: Any,
-        param_distributions: Any,
-        *,
-        n_iter: int = 10,
-        scoring: Any = None,
-        n_jobs: int | None = None,
-        refit: Any = True,
-        cv: Any = None,
-        verbose: int = 0,
-        pre_dispatch: Any = "2*n_jobs",
-        random_state: Any = None,
-        error_score: Any = np.nan,
-        return_train_score: bool = False,
-        cache_size: float = 500.0,
-        time_limit: float | None = None,
-        resume: Any = None,
-        prune: bool = False,
-    ) -> None:
-        super().__init__(
-            estimator,
-            param_distributions,
-            n_iter=n_iter,
-            scoring=scoring,
-            n_jobs=n_jobs,
-            refit=refit,
-            cv=cv,
-            verbose=verbose,
-            pre_dispatch=pre_dispatch,
-            random_state=random_state,
-            error_score=error_score,
-            return_train_score=return_train_score,
-        )
-        self.cache_size = cache_size
-        self.time_limit = time_limit
-        self.resume = resume
-        self.prune = prune
+    estimator: Any
+    param_distributions: Any
+    _: KW_ONLY
+    n_iter: int = 10
+    scoring: Any = None
+    n_jobs: int | None = None
+    refit: Any = True
+    cv: Any = None
+    verbose: int = 0
+    pre_dispatch: Any = "2*n_jobs"
+    random_state: Any = None
+    error_score: Any = np.nan
+    return_train_score: bool = False
+    cache_size: float = 500.0
+    time_limit: float | None = None
+    resume: Any = None
+    prune: bool = False
 
 
-class HalvingGridSearchCV(_halving.HalvingGridSearchCV, _SharedSearch):
+@declared
+class HalvingGridSearchCV(internals.HalvingGridSearchCV, _SharedSearch):
     """Search over a grid by successive halving: all candidates on few rows, the best on more.
 
     Parameters
@@ -407,56 +416,33 @@ class HalvingGridSearchCV(_halving.HalvingGridSearchCV, _SharedSearch):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **_halving.HalvingGridSearchCV._parameter_constraints,
+        **internals.HalvingGridSearchCV._parameter_constraints,
         **_OWN_CONSTRAINTS,
     }
-    prune = False
 
-    def __init__(
-        self,
-        estimator: Any,
-        param_grid: Any,
-        *,
-        factor: float = 3,
-        resource: str = "n_samples",
-        max_resources: Any = "auto",
-        min_resources: Any = "exhaust",
-        aggressive_elimination: bool = False,
-        cv: Any = 5,
-        scoring: Any = None,
-        refit: Any = True,
-        error_score: Any = np.nan,
-        return_train_score: bool = True,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        cache_size: float = 500.0,
-        time_limit: float | None = None,
-        resume: Any = None,
-    ) -> None:
-        super().__init__(
-            estimator,
-            param_grid,
-            factor=factor,
-            resource=resource,
-            max_resources=max_resources,
-            min_resources=min_resources,
-            aggressive_elimination=aggressive_elimination,
-            cv=cv,
-            scoring=scoring,
-            refit=refit,
-            error_score=error_score,
-            return_train_score=return_train_score,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        self.cache_size = cache_size
-        self.time_limit = time_limit
-        self.resume = resume
+    estimator: Any
+    param_grid: Any
+    _: KW_ONLY
+    factor: float = 3
+    resource: str = "n_samples"
+    max_resources: Any = "auto"
+    min_resources: Any = "exhaust"
+    aggressive_elimination: bool = False
+    cv: Any = 5
+    scoring: Any = None
+    refit: Any = True
+    error_score: Any = np.nan
+    return_train_score: bool = True
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    cache_size: float = 500.0
+    time_limit: float | None = None
+    resume: Any = None
 
 
-class HalvingRandomSearchCV(_halving.HalvingRandomSearchCV, _SharedSearch):
+@declared
+class HalvingRandomSearchCV(internals.HalvingRandomSearchCV, _SharedSearch):
     """Search over random candidates by successive halving.
 
     Parameters
@@ -484,52 +470,27 @@ class HalvingRandomSearchCV(_halving.HalvingRandomSearchCV, _SharedSearch):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **_halving.HalvingRandomSearchCV._parameter_constraints,
+        **internals.HalvingRandomSearchCV._parameter_constraints,
         **_OWN_CONSTRAINTS,
     }
-    prune = False
 
-    def __init__(
-        self,
-        estimator: Any,
-        param_distributions: Any,
-        *,
-        n_candidates: Any = "exhaust",
-        factor: float = 3,
-        resource: str = "n_samples",
-        max_resources: Any = "auto",
-        min_resources: Any = "smallest",
-        aggressive_elimination: bool = False,
-        cv: Any = 5,
-        scoring: Any = None,
-        refit: Any = True,
-        error_score: Any = np.nan,
-        return_train_score: bool = True,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        cache_size: float = 500.0,
-        time_limit: float | None = None,
-        resume: Any = None,
-    ) -> None:
-        super().__init__(
-            estimator,
-            param_distributions,
-            n_candidates=n_candidates,
-            factor=factor,
-            resource=resource,
-            max_resources=max_resources,
-            min_resources=min_resources,
-            aggressive_elimination=aggressive_elimination,
-            cv=cv,
-            scoring=scoring,
-            refit=refit,
-            error_score=error_score,
-            return_train_score=return_train_score,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        self.cache_size = cache_size
-        self.time_limit = time_limit
-        self.resume = resume
+    estimator: Any
+    param_distributions: Any
+    _: KW_ONLY
+    n_candidates: Any = "exhaust"
+    factor: float = 3
+    resource: str = "n_samples"
+    max_resources: Any = "auto"
+    min_resources: Any = "smallest"
+    aggressive_elimination: bool = False
+    cv: Any = 5
+    scoring: Any = None
+    refit: Any = True
+    error_score: Any = np.nan
+    return_train_score: bool = True
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    cache_size: float = 500.0
+    time_limit: float | None = None
+    resume: Any = None

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
-from sklearn.model_selection._validation import _fit_and_score
 from sklearn.utils import indexable
 
-from .loop import SharedLoop
+from .loop import Fit, SharedLoop, Task, positions
 from .sharing import SharedFits
 
 
@@ -69,13 +68,13 @@ class SharedScore:
         n_jobs: int | None = None,
     ) -> None:
         self.estimator = clone(estimator)
-        self._X, self._y = indexable(X, y)
+        X, y = indexable(X, y)
         splitter = check_cv(cv, y, classifier=is_classifier(estimator))
-        self._splits = list(splitter.split(self._X, self._y, groups))
-        self._scorer = check_scoring(estimator, scoring=scoring)
-        self._fit_params = {} if sample_weight is None else {"sample_weight": sample_weight}
-        self._loop = SharedLoop(n_jobs=n_jobs, cache_size=cache_size)
-        self._loop.engine = SharedFits(cache_size, n_jobs)
+        self._splits = [(positions(a), positions(b)) for a, b in splitter.split(X, y, groups)]
+        scorer = check_scoring(estimator, scoring=scoring)
+        given = {} if sample_weight is None else {"sample_weight": sample_weight}
+        self._task = Task(self.estimator, X, y, scorer, given, {}, error_score="raise")
+        self._engine = SharedFits(cache_size, n_jobs)
         self.history_: list[tuple[dict[str, Any], float]] = []
 
     def scores(self, **parameters: Any) -> NDArray[np.float64]:
@@ -86,22 +85,8 @@ class SharedScore:
         **parameters : dict
             Parameters of the estimator, with ``__`` for nested ones.
         """
-        arguments = {
-            "scorer": self._scorer,
-            "verbose": 0,
-            "parameters": parameters,
-            "fit_params": self._fit_params,
-            "score_params": {},
-            "error_score": "raise",
-        }
-        found = self._loop(
-            (
-                _fit_and_score,
-                (self.estimator, self._X, self._y),
-                {"train": train, "test": test, **arguments},
-            )
-            for train, test in self._splits
-        )
+        fits = [Fit(parameters, *split) for split in self._splits]
+        found = SharedLoop(self._engine.n_jobs, self._engine).scores(self._task, fits)
         scores = np.array([result["test_scores"] for result in found], dtype=np.float64)
         self.history_.append((parameters, float(scores.mean())))
         return scores

@@ -15,18 +15,18 @@ A transformer before the machine is fitted fold by fold; the matrices are then t
 kernel whose parameters depend on the data (``gamma="scale"``) is bound to each training set.
 
 Machines without such a path are fitted by their own solvers on parts of the stored matrix
-(`stored_values`). Fits that this engine does not support (see :func:`refusal`) are made one by one.
+(`stored_values`). Fits that this engine does not support (see :func:`refusal`) are made one by one,
+and so are those that an error stops, whose note says which: sharing is a matter of speed, and never
+ends a search.
 """
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pickle import PicklingError
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import joblib
@@ -35,8 +35,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing
-from sklearn.utils.metaestimators import _safe_split
 
 from mercer import _native
 from mercer.gram import Gram
@@ -48,6 +46,7 @@ from mercer.machines.input_validation import check_training_objects
 from mercer.machines.ridge.base import RidgeMachine
 from mercer.machines.support_vector.base import KernelMachine
 from mercer.machines.support_vector.classifier import KernelClassifier
+from mercer.machines.support_vector.multiclass import DecisionRule
 from mercer.machines.support_vector.proving import assumption
 from mercer.machines.support_vector.regressor import KernelRegressor
 from mercer.machines.support_vector.solving import settings_for
@@ -55,13 +54,15 @@ from mercer.machines.support_vector.tasks import Batch
 from mercer.machines.weights import check_sample_weight, positive_rows
 from mercer.objects.tables import stacked
 from mercer.objects.validation import count, take
-from mercer.run import Run
+from mercer.run import Run, stopwatch
+from mercer.sklearn_internals import safe_indexing, safe_split
 from mercer.solvers import DualProblem, Settings
 from mercer.solvers.centring import centring
 from mercer.solvers.certificate import GAP_LIMIT
 from mercer.solvers.decomposition import native_settings
 
-from . import known_values, stored_values
+from . import stored_values
+from .fold_model import FoldModel, RealValues
 from .stored_values import CannotShareError
 
 Array = NDArray[np.float64]
@@ -76,7 +77,10 @@ _TASKS_PER_THREAD = 8
 
 
 class Request(NamedTuple):
-    """One fit of a search: an estimator with its parameters, on one split of the data."""
+    """One fit of a search: an estimator with its parameters, on one split of the data.
+
+    `train`, `test`: positions of rows. Equal splits are the same arrays.
+    """
 
     position: int
     estimator: Any
@@ -190,7 +194,7 @@ class _Path(NamedTuple):
     native: Any
     order: list[int]  # of the values of C, ascending
     ends: Rows
-    classes: NDArray[Any] | None
+    source: DecisionRule | RealValues  # of predictions, from decision values
 
 
 class _Job(NamedTuple):
@@ -272,48 +276,30 @@ class SharedFits:
         self._large: list[_Stored] = []  # matrices of which only some rows are stored
         self._domains: dict[Any, _Domain] = {}
         self._splits: dict[Any, _Split] = {}
-        self._masks: dict[int, tuple[Any, Rows]] = {}  # kept with their positions, for their ids
         self._paths: dict[Any, _Path] = {}
         self._storage: list[Single] = []  # of kernel matrices, from batch to batch
 
-    def run(
-        self, requests: Sequence[Request], time_limit: float | None = None
-    ) -> Iterator[tuple[Request, Answer]]:
+    def run(self, requests: Sequence[Request], run: Run) -> Iterator[tuple[Request, Answer]]:
         """Yield the answers to requests as they become known, those it refuses left out.
 
         Parameters
         ----------
         requests : sequence of Request
             The fits.
-        time_limit : float, optional
-            Seconds; what is not done by then is left out.
+        run : Run
+            Its limits end the iteration by `Stopped`.
         """
-        begin = perf_counter()
         self.refused, self._stored, self._large = [], [], []
-        waiting = self._planned([self._with_positions(request) for request in requests])
+        waiting = self._planned(requests)
         while waiting:
-            left = None if time_limit is None else time_limit - (perf_counter() - begin)
-            if left is not None and left <= 0.0:
-                return
-            yield from self._solved(self._next_batch(waiting), left)
-        end = math.inf if time_limit is None else begin + time_limit
+            run.check()
+            yield from self._solved(self._next_batch(waiting), run)
         for stored in self._stored:
-            yield from self._fitted(stored, end)
+            yield from self._fitted(stored, run)
         for large in self._large:
-            yield from self._followed(large, end)
+            yield from self._followed(large, run)
 
     # -- planning -----------------------------------------------------------------------------
-
-    def _with_positions(self, request: Request) -> Request:
-        """Return the request with positions of rows, where a splitter of the user gives masks."""
-
-        def positions(rows: Any) -> Any:
-            if np.asarray(rows).dtype != np.bool_:
-                return rows
-            return self._masks.setdefault(id(rows), (rows, np.flatnonzero(rows)))[1]
-
-        train, test = positions(request.train), positions(request.test)
-        return request._replace(train=train, test=test)
 
     def _planned(self, requests: Sequence[Request]) -> list[_Matrix]:
         """Return the kernel matrices to compute, with the paths on them."""
@@ -341,11 +327,8 @@ class SharedFits:
                 path = None
                 if others[0]:  # the solutions are followed along C
                     path = self._path(where, others, members, prepared.split)
-            except Exception as error:
-                if stored_values.is_defect(error):
-                    raise
-                # A plain fit raises the same error, or has a way around it.
-                reason = f"it cannot be prepared ({error})"
+            except Exception as error:  # which a plain fit raises as well, or has a way around
+                reason = f"it cannot be prepared ({_named(error)})"
                 self.refused += [(request, reason) for request, _ in members]
                 continue
             if path is not None:
@@ -383,9 +366,7 @@ class SharedFits:
             key = (follows, type(machine), _parameter_key(others)), _kernel_key(kernel)
             steps = joblib.hash(before) if before else None
         except Exception as error:
-            if stored_values.is_defect(error):
-                raise
-            return f"cannot be described ({type(error).__name__})"
+            return f"cannot be described ({_named(error)})"
         return steps, machine, key
 
     def _prepared(
@@ -455,13 +436,13 @@ class SharedFits:
             split.train_places, split.test_places = place[request.train], place[request.test]
             split.y_train = None if y is None else y[train]
             split.weight = None if weight is None else weight[train]
-            split.X_test, _ = _safe_split(
+            split.X_test, _ = safe_split(
                 request.estimator, request.X, None, request.test, request.train
             )
             if request.evaluate_train:
                 if len(train) < len(request.train):
                     raise CannotShareError("training scores need all rows")
-                split.X_train, _ = _safe_split(
+                split.X_train, _ = safe_split(
                     request.estimator, request.X, None, request.train, request.train
                 )
                 split.back = np.argsort(np.argsort(place[request.train], kind="stable"))
@@ -476,8 +457,8 @@ class SharedFits:
             raise CannotShareError("a precomputed kernel takes no transformer")
         before, _ = final_step(request.estimator)
         estimator = request.estimator
-        X_train, y_train = _safe_split(estimator, request.X, request.y, request.train)
-        X_test, _ = _safe_split(estimator, request.X, None, request.test, request.train)
+        X_train, y_train = safe_split(estimator, request.X, request.y, request.train)
+        X_test, _ = safe_split(estimator, request.X, None, request.test, request.train)
         for step in before:
             step, X_train = _transformed(step, X_train, y_train)
             X_test = step.transform(X_test)
@@ -531,10 +512,8 @@ class SharedFits:
             batch.append(waiting.pop(0))
         return batch
 
-    def _solved(
-        self, batch: list[_Matrix], time_limit: float | None
-    ) -> Iterator[tuple[Request, Answer]]:
-        begin = perf_counter()
+    def _solved(self, batch: list[_Matrix], run: Run) -> Iterator[tuple[Request, Answer]]:
+        seconds = stopwatch()
         values: list[tuple[Single, Single]] = []
         jobs: list[tuple[int, _Job]] = []
         for matrix in batch:
@@ -547,16 +526,16 @@ class SharedFits:
             values.append((high, low))
         if not jobs:
             return
-        limit = None if time_limit is None else max(time_limit - (perf_counter() - begin), 1e-3)
         settings = replace(_settings_of(batch), n_jobs=self.n_jobs)
         paths = [(k, job.path.native) for k, job in jobs]
-        call = values, paths, native_settings(settings, Run(limit))[0], GAP_LIMIT
+        call = values, paths, native_settings(settings, run)[0], GAP_LIMIT
         found, interrupted = _native.solve_cost_paths(*call)
-        seconds = (perf_counter() - begin) / sum(len(job.requests) for _, job in jobs)
+        each = seconds() / sum(len(job.requests) for _, job in jobs)
         for (_, job), result in zip(jobs, found, strict=True):
-            yield from self._answers(job, result, seconds)
+            yield from self._answers(job, result, each)
         if interrupted:
-            raise KeyboardInterrupt
+            run.interrupt()
+            run.check()
 
     def _values(self, k: int, matrix: _Matrix) -> tuple[Single, Single]:
         """Return a kernel matrix as the sum of two, in the k-th place of the storage."""
@@ -587,24 +566,21 @@ class SharedFits:
             known = [(split.X_test, tested)]
             if request.evaluate_train:
                 known.append((split.X_train, values[m:][split.back]))
-            model = known_values.model(machine, job.path.classes, known, _Fit(request, split))
+            model = FoldModel(machine, job.path.source, known)
             gap = float(result["gap"][c].max())
             yield request, Answer(model, split.X_test, split.X_train, "optimal", gap, seconds)
 
-    def _fitted(self, stored: _Stored, end: float) -> Iterator[tuple[Request, Answer]]:
+    def _fitted(self, stored: _Stored, run: Run) -> Iterator[tuple[Request, Answer]]:
         """Yield the answers of machines that are fitted on a stored matrix."""
-        if perf_counter() >= end:
-            return
-        begin = perf_counter()
+        run.check()
+        seconds = stopwatch()
         try:
             K = stored.domain.gram(stored.kernel).tile(n_jobs=self.n_jobs)
         except Exception as error:  # of a kernel of the user's, which a plain fit raises again
-            if stored_values.is_defect(error):
-                raise
-            reason = f"the kernel matrix cannot be computed ({error})"
+            reason = f"the kernel matrix cannot be computed ({_named(error)})"
             self.refused += [(request, reason) for _, some, _ in stored.jobs for request in some]
             return
-        once = (perf_counter() - begin) / sum(len(requests) for _, requests, _ in stored.jobs)
+        once = seconds() / sum(len(requests) for _, requests, _ in stored.jobs)
         for split, requests, machines in stored.jobs:
             first, rows = requests[0], split.train_places
             inside = K[np.ix_(rows, rows)]
@@ -612,27 +588,20 @@ class SharedFits:
             if first.evaluate_train:
                 known.append((split.X_train, inside))
             y, weight = first.y, check_sample_weight(first.sample_weight, count(first.X))
-            y = None if y is None else _safe_indexing(y, split.train)
+            y = None if y is None else safe_indexing(y, split.train)
             weight = None if weight is None else weight[split.train]
-            begin = perf_counter()
+            seconds = stopwatch()
             for k, found in stored_values.fits(machines, stored.kernel, inside, y, weight):
-                request, machine = requests[k], machines[k]
                 if isinstance(found, Exception):
-                    self.refused.append((request, f"the fit on stored values failed ({found})"))
+                    reason = f"the fit on stored values failed ({_named(found)})"
+                    self.refused.append((requests[k], reason))
                     continue
-                fit, classes = _Fit(request, split), getattr(found, "classes_", None)
-                model = known_values.model(machine, classes, known, fit, found)
-                proof, seconds = found.certificate_, once + perf_counter() - begin
-                gap = float(proof.relative_gap)
-                yield (
-                    request,
-                    Answer(model, split.X_test, split.X_train, proof.status, gap, seconds),
-                )
-                if perf_counter() >= end:
-                    return
-                begin = perf_counter()
+                model = FoldModel(machines[k], found, known)
+                yield requests[k], _answer(model, split, found.certificate_, once + seconds())
+                run.check()
+                seconds = stopwatch()
 
-    def _followed(self, large: _Stored, end: float) -> Iterator[tuple[Request, Answer]]:
+    def _followed(self, large: _Stored, run: Run) -> Iterator[tuple[Request, Answer]]:
         """Yield the answers of machines along C; rows of the matrix are kept or computed again.
 
         A machine is fitted on all splits before the next one, which starts from it: what a limit
@@ -644,10 +613,8 @@ class SharedFits:
             for k, (split, requests, machines) in enumerate(large.jobs):
                 if step >= len(requests):
                     continue
-                if perf_counter() >= end:
-                    return
-                request, asked = requests[step], machines[step]
-                begin, machine = perf_counter(), clone(asked)
+                run.check()
+                request, seconds, machine = requests[step], stopwatch(), clone(machines[step])
                 rows, names = split.inside, large.domain.names
                 views = Views(take(large.domain.objects, rows))
                 data = TrainingData(
@@ -659,38 +626,19 @@ class SharedFits:
                     part, start = gram.take(rows), starts.get(k)
                     starts[k] = stored_values.fitted(machine, data, part, start, settings)
                 except Exception as error:
-                    if stored_values.is_defect(error):
-                        raise
-                    self.refused.append((request, f"the fit on kept rows failed ({error})"))
+                    reason = f"the fit on kept rows failed ({_named(error)})"
+                    self.refused.append((request, reason))
                     continue
-                known = [(split.X_test, split.X_test)]
-                if request.evaluate_train:
-                    known.append((split.X_train, split.X_train))
-                fit, classes = _Fit(request, split), getattr(machine, "classes_", None)
-                model = known_values.model(asked, classes, known, fit, machine)
-                proof, seconds = machine.certificate_, perf_counter() - begin
-                gap = float(proof.relative_gap)
-                yield (
-                    request,
-                    Answer(model, split.X_test, split.X_train, proof.status, gap, seconds),
-                )
+                yield request, _answer(machine, split, machine.certificate_, seconds())
 
 
-class _Fit:
-    """The fit that a model stands for, made when it is asked for."""
+def _answer(model: Any, split: _Split, proof: Any, seconds: float) -> Answer:
+    gap = float(proof.relative_gap)
+    return Answer(model, split.X_test, split.X_train, proof.status, gap, seconds)
 
-    def __init__(self, request: Request, split: _Split) -> None:
-        self.request, self.split = request, split
 
-    def __call__(self) -> Any:
-        request = self.request
-        before, machine = final_step(request.estimator)
-        X, y = _safe_split(request.estimator, request.X, request.y, request.train)
-        for step in before:
-            _, X = _transformed(step, X, y)
-        weight = request.sample_weight
-        given = {} if weight is None else {"sample_weight": np.asarray(weight)[request.train]}
-        return clone(machine).fit(X, y, **given)
+def _named(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 def _path(machine: Any, split: _Split, machines: list[Any], request: Request) -> _Path:
@@ -707,7 +655,16 @@ def _path(machine: Any, split: _Split, machines: list[Any], request: Request) ->
         valid = np.concatenate([split.outside, split.inside])
     steps = [_terms(posed[k], batch) for k in order]
     native = _native.CostPath(rows, ends, valid, bool(posed[0].fit_intercept), steps)
-    return _Path(native, order, ends, getattr(machine, "classes_", None))
+    return _Path(native, order, ends, _source(machine))
+
+
+def _source(machine: Any) -> DecisionRule | RealValues:
+    """Return what makes predictions of the decision values of a machine with a path."""
+    if not isinstance(machine, KernelClassifier):
+        return RealValues()
+    pairs = len(machine.classes_) > 2 and machine.multiclass == "ovo"
+    shape = machine.decision_function_shape
+    return DecisionRule(machine.classes_, pairs, machine.break_ties, shape)
 
 
 def _job(split: _Split, members: list[tuple[Request, Any]], path: _Path) -> _Job:

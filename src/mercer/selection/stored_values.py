@@ -82,8 +82,6 @@ def fits(
             else:
                 found.fit(K, y, sample_weight)
         except Exception as error:  # which a plain fit raises again, where it can be reported
-            if is_defect(error):
-                raise
             yield k, error
         else:
             yield k, found
@@ -105,23 +103,6 @@ def fitted(machine: Any, data: Any, gram: Any, start: Any, settings: Any = None)
 
 class CannotShareError(Exception):
     """A fit that has to be made by itself, with the reason."""
-
-
-def is_defect(error: BaseException) -> bool:
-    """Return whether an error is one of mercer's own code, and says nothing about a fit.
-
-    Errors of users' code (transformers, kernels) and of data or parameters belong to the fit, which
-    is made by itself and reports them. What this package raises is a defect, whatever its type,
-    unless it is meant: :class:`CannotShareError`.
-    """
-    traceback = error.__traceback__
-    while traceback is not None and traceback.tb_next is not None:
-        traceback = traceback.tb_next
-    module = "" if traceback is None else str(traceback.tb_frame.f_globals.get("__name__", ""))
-    if isinstance(error, CannotShareError | MemoryError):
-        return False
-    expected = isinstance(error, ValueError | TypeError)
-    return module.startswith("mercer.selection." if expected else "mercer.")
 
 
 def _constants(machine: Any) -> list[float]:

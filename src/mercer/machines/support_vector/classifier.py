@@ -38,14 +38,13 @@ from .class_pairs import refuse_too_many_classes
 from .cross_fitting import cross_fitted
 from .documentation import documented
 from .multiclass import (
+    DecisionRule,
     OneVsOne,
     OneVsRest,
     Scheme,
     Single,
     distinct_labels,
-    one_score_per_class,
     pair_coefficients,
-    votes,
 )
 from .prediction import PairPredictor
 from .proving import Fitting
@@ -174,10 +173,6 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
     # -- predictions ------------------------------------------------------------------------
 
-    def _problem_values(self, X: Any) -> Array:
-        """Return the decision values of all binary problems, one column for each."""
-        return self._values_of(check_objects(self, X, self.kernel_))
-
     def _per_row(self, X: Any, reduced: Callable[[Array], NDArray[Any]]) -> NDArray[Any]:
         """Return `reduced` of the values of all problems, computed in blocks of rows."""
         X = check_objects(self, X, self.kernel_)
@@ -219,11 +214,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             in the order (0, 1), (0, 2), ..., positive for the first of the two.
         """
         self._require_fit()
-        k = len(self.classes_)
-        if k > 2 and self._one_against_one() and self.decision_function_shape == "ovr":
-            return self._per_row(X, lambda values: one_score_per_class(values, k))
-        values = self._problem_values(X)
-        return values[:, 0] if k == 2 else values
+        return self._per_row(X, self._rule().decision_function)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the predicted labels.
@@ -242,25 +233,17 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         array of shape (n_samples,)
         """
         self._require_fit()
-        if self.break_ties and self.decision_function_shape == "ovo":
-            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
         predictor = None if self.break_ties else self._pair_predictor()
         if predictor is None:
-            return self.classes_[self._per_row(X, self._winners)]
+            return self._per_row(X, self._rule().predict)
         X, k = check_objects(self, X, self.kernel_), len(self.classes_)
         rows = max(_ROWS, _VOTED // k) if predictor.many else _rows_at_once(k)
         return self.classes_[_in_blocks(X, rows, predictor.votes).argmax(axis=1)]
 
-    def _winners(self, values: Array) -> NDArray[np.intp]:
-        """Return the positions of the predicted classes, given the values of all problems."""
-        k = len(self.classes_)
-        if k == 2:
-            return (values[:, 0] >= 0.0).astype(np.intp)
-        if not self._one_against_one():
-            return values.argmax(axis=1)
-        if self.break_ties and self.decision_function_shape == "ovr":
-            return one_score_per_class(values, k).argmax(axis=1)
-        return votes(values, k).argmax(axis=1)
+    def _rule(self) -> DecisionRule:
+        """Return how decision values become labels and scores."""
+        shape = self.decision_function_shape
+        return DecisionRule(self.classes_, self._one_against_one(), self.break_ties, shape)
 
     def _can_estimate(self) -> bool:
         if not self.probability:
@@ -305,7 +288,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         else:
             p = couple(p, k) if self._one_against_one() else normalised(p)
         if isinstance(self._calibration, TwoSlopes):
-            p = project(p, self._winners(values), self.class_weight_)
+            p = project(p, self._rule().winners(values), self.class_weight_)
         return p
 
     @offered_if(_can_estimate)

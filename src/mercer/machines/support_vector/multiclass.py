@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -370,6 +371,45 @@ def pair_shifts(moved: Centring, coef: Array, blocks: list[slice], rows: Rows | 
         for table in (np.stack(part) for part in zip(*parts, strict=True))
     )
     return np.asarray(sum(products) + moved.shifts_of_sums(total + lost, size, support))
+
+
+@dataclass(frozen=True)
+class DecisionRule:
+    """What a classifier answers, given the decision values of its binary problems.
+
+    `one_against_one`: whether the problems are pairs of more than two classes; else they are one
+    for two classes, or one for each class. `break_ties`, `shape`: the parameters `break_ties` and
+    `decision_function_shape` of a classifier.
+    """
+
+    classes_: NDArray[Any]
+    one_against_one: bool
+    break_ties: bool
+    shape: str
+
+    def decision_function(self, values: Array) -> Array:
+        """Return the scores, by class or by pair of classes."""
+        k = len(self.classes_)
+        if self.one_against_one and self.shape == "ovr":
+            return one_score_per_class(values, k)
+        return values[:, 0] if k == 2 else values
+
+    def predict(self, values: Array) -> NDArray[Any]:
+        """Return the labels."""
+        if self.break_ties and self.shape == "ovo":
+            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
+        return self.classes_[self.winners(values)]
+
+    def winners(self, values: Array) -> NDArray[np.intp]:
+        """Return the positions of the predicted classes."""
+        k = len(self.classes_)
+        if k == 2:
+            return (values[:, 0] >= 0.0).astype(np.intp)
+        if not self.one_against_one:
+            return values.argmax(axis=1)
+        if self.break_ties and self.shape == "ovr":
+            return one_score_per_class(values, k).argmax(axis=1)
+        return votes(values, k).argmax(axis=1)
 
 
 def votes(decision: Array, n_classes: int) -> Array:

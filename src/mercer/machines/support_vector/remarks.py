@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mercer.objects.callers import in_cross_validation, warn_caller
+from mercer.objects.callers import warn_caller
+
+from ..errors import DegenerateFitWarning
 
 if TYPE_CHECKING:
     from .proving import Fitting
@@ -31,17 +33,14 @@ _MOST_PROBLEMS = 10
 
 
 def remark(machine: Any, fitting: Fitting) -> None:
-    """Warn about a near-diagonal matrix, an intercept that decides labels, and a margin of 0.
-
-    Fits of cross-validation give no such warning: a search gives it for the model it refits.
-    """
+    """Warn about a near-diagonal matrix, an intercept that decides labels, and a margin of 0."""
     for finding in (
         _near_diagonal(machine, fitting),
         _open_intercept(machine),
         _no_margin(machine),
     ):
-        if finding and not in_cross_validation():
-            warn_caller(f"{type(machine).__name__}: {finding}", UserWarning)
+        if finding:
+            warn_caller(f"{type(machine).__name__}: {finding}", DegenerateFitWarning)
 
 
 def _near_diagonal(machine: Any, fitting: Fitting) -> str | None:
