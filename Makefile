@@ -7,6 +7,8 @@
 #                     the others the tests of values (what continuous integration runs)
 #   make test-paths   the rest of pytest on the other instruction sets, and all of it with the
 #                     BLAS kernels of other processors
+#   make test-oldest  the tests of machines, searches and what they take of scikit-learn, with the
+#                     oldest versions of NumPy, SciPy and scikit-learn that pyproject.toml allows
 #   make portability  C++ tests on 64-bit ARM (cross-compiled, emulated) and compiled by clang
 #   make bench        compare speed, memory and gaps with scikit-learn and scikit-learn-intelex
 #   make bench-page   run the benchmark, store its result and write docs/benchmarks.md from it
@@ -34,7 +36,7 @@ JOBS := $(shell nproc 2>/dev/null || echo 2)
 
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-paths bench bench-page bench-tuning bench-tables fuzz sanitize portability \
+.PHONY: help demo test test-paths test-oldest bench bench-page bench-tuning bench-tables fuzz sanitize portability \
     docs docs-test literature gallery lint format types \
     cpp-test py-test isa-test clean distclean
 
@@ -144,6 +146,25 @@ test-paths: $(VENV)/.dev $(VENV)/.native
 	    OPENBLAS_CORETYPE=$$core MERCER_ISA= $(PYTEST) || exit 1; \
 	done
 
+# An environment of its own, with ">=" of every requirement read as "==". scikit-learn's own tests
+# are left out: the lists of what mercer does otherwise are those of the newest version.
+OLDEST := .venv-oldest
+OLDEST_TESTS := tests/machines tests/selection tests/test_sklearn_internals.py
+
+$(OLDEST)/.ready: $(NATIVE_SOURCES)
+	@echo "== making a virtual environment in $(OLDEST)"
+	@$(PYTHON) -m venv --clear $(OLDEST)
+	@$(OLDEST)/bin/python -m pip --quiet --disable-pip-version-check install --no-compile \
+	    $$($(OLDEST)/bin/python -c 'import tomllib; print(*(d.replace(">=", "==") for d in \
+	    tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"]))') \
+	    --config-settings=build-dir=build/oldest --editable '.[test]'
+	@touch $@
+
+test-oldest: $(OLDEST)/.ready
+	@echo "== pytest with the oldest requirements"
+	@$(OLDEST)/bin/python -m pytest -q -n $(JOBS) --dist worksteal $(OLDEST_TESTS) \
+	    --ignore tests/machines/upstream
+
 bench: $(VENV)/.bench $(VENV)/.native
 	@$(BIN)/python -m benchmarks $(BENCH)
 
@@ -220,4 +241,4 @@ clean:
 	    $(VENV)/.native $(VENV)/.dev $(VENV)/.bench $(VENV)/.docs
 
 distclean: clean
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(OLDEST)
