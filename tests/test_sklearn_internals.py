@@ -72,7 +72,7 @@ def test_one_module_alone_names_private_names_of_scikit_learn():
     assert {name for name, names in found.items() if names} == {HOME}
 
 
-@pytest.mark.parametrize("name", sorted(sklearn_internals._PLACES))
+@pytest.mark.parametrize("name", sorted(sklearn_internals._NAMES))
 def test_every_name_exists_and_is_used(name):
     found = getattr(sklearn_internals, name)
     too_old = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 9)

@@ -10,68 +10,47 @@ from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from typing import Any
 
-# The name here: the module, the name there.
+# The names by the modules behind them; here a name has no underscore.
 _PLACES = {
-    # Feature names and numbers of columns, checked without a second warning.
-    "check_n_features": ("sklearn.utils.validation", "_check_n_features"),
-    "get_feature_names": ("sklearn.utils.validation", "_get_feature_names"),
-    "check_feature_names_in": ("sklearn.utils.validation", "_check_feature_names_in"),
-    "get_output_config": ("sklearn.utils._set_output", "_get_output_config"),
     # Ranges of parameters, in the form of scikit-learn's searches.
-    "Interval": ("sklearn.utils._param_validation", "Interval"),
-    "StrOptions": ("sklearn.utils._param_validation", "StrOptions"),
-    "validate_params": ("sklearn.utils._param_validation", "validate_params"),
-    "fit_context": ("sklearn.base", "_fit_context"),
-    # Rows of data and of metadata, by the tags of an estimator.
-    "safe_split": ("sklearn.utils.metaestimators", "_safe_split"),
-    "safe_indexing": ("sklearn.utils", "_safe_indexing"),
-    "check_method_params": ("sklearn.utils.validation", "_check_method_params"),
-    # One fit of a search, and how results are put together and failures reported.
-    "fit_and_score": ("sklearn.model_selection._validation", "_fit_and_score"),
-    "fit_and_predict": ("sklearn.model_selection._validation", "_fit_and_predict"),
-    "score": ("sklearn.model_selection._validation", "_score"),
-    "aggregate_score_dicts": ("sklearn.model_selection._validation", "_aggregate_score_dicts"),
-    "normalize_score_results": ("sklearn.model_selection._validation", "_normalize_score_results"),
-    "insert_error_scores": ("sklearn.model_selection._validation", "_insert_error_scores"),
-    "warn_or_raise_about_fit_failures": (
-        "sklearn.model_selection._validation",
-        "_warn_or_raise_about_fit_failures",
+    "sklearn.base": "_fit_context",
+    "sklearn.utils._param_validation": "Interval StrOptions validate_params",
+    # Feature names and numbers of columns, checked without a second warning; rows of metadata.
+    "sklearn.utils.validation": (
+        "_check_feature_names_in _check_method_params _check_n_features _get_feature_names"
     ),
-    "enforce_prediction_order": (
-        "sklearn.model_selection._validation",
-        "_enforce_prediction_order",
-    ),
-    "check_is_permutation": ("sklearn.model_selection._validation", "_check_is_permutation"),
-    "translate_train_sizes": ("sklearn.model_selection._validation", "_translate_train_sizes"),
-    # The schedules of searches; the public names of halving need an import with a side effect.
-    "BaseSearchCV": ("sklearn.model_selection._search", "BaseSearchCV"),
-    "GridSearchCV": ("sklearn.model_selection._search", "GridSearchCV"),
-    "RandomizedSearchCV": ("sklearn.model_selection._search", "RandomizedSearchCV"),
-    "HalvingGridSearchCV": (
-        "sklearn.model_selection._search_successive_halving",
-        "HalvingGridSearchCV",
-    ),
-    "HalvingRandomSearchCV": (
-        "sklearn.model_selection._search_successive_halving",
-        "HalvingRandomSearchCV",
-    ),
+    "sklearn.utils._set_output": "_get_output_config",
+    # Rows of data, by the tags of an estimator.
+    "sklearn.utils": "_safe_indexing",
+    "sklearn.utils.metaestimators": "_safe_split",
     # Metrics that look at nothing but the predictions of a model.
-    "BaseScorer": ("sklearn.metrics._scorer", "_BaseScorer"),
-    "MultimetricScorer": ("sklearn.metrics._scorer", "_MultimetricScorer"),
-    "PassthroughScorer": ("sklearn.metrics._scorer", "_PassthroughScorer"),
-    # Callbacks: scikit-learn 1.9 and later, None before.
-    "callback_management_context": (
-        "sklearn.callback._callback_support",
-        "callback_management_context",
+    "sklearn.metrics._scorer": "_BaseScorer _MultimetricScorer _PassthroughScorer",
+    # One fit of a search, and how results are put together and failures reported.
+    "sklearn.model_selection._validation": (
+        "_aggregate_score_dicts _check_is_permutation _enforce_prediction_order _fit_and_predict "
+        "_fit_and_score _insert_error_scores _normalize_score_results _score "
+        "_translate_train_sizes _warn_or_raise_about_fit_failures"
     ),
+    # The schedules of searches; the public names of halving need an import with a side effect.
+    "sklearn.model_selection._search": "BaseSearchCV GridSearchCV RandomizedSearchCV",
+    "sklearn.model_selection._search_successive_halving": (
+        "HalvingGridSearchCV HalvingRandomSearchCV"
+    ),
+    # Callbacks: scikit-learn 1.9 and later, None before.
+    "sklearn.callback._callback_support": "callback_management_context",
+}
+_NAMES = {
+    name.removeprefix("_"): (module, name)
+    for module, names in _PLACES.items()
+    for name in names.split()
 }
 _OPTIONAL = {"callback_management_context"}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _PLACES:
+    if name not in _NAMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, private = _PLACES[name]
+    module, private = _NAMES[name]
     try:
         found = getattr(import_module(module), private)
     except ImportError:

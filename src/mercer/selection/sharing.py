@@ -91,6 +91,11 @@ class Request(NamedTuple):
     sample_weight: Any = None
     evaluate_train: bool = False
 
+    @property
+    def machine(self) -> Any:
+        """The machine at the end of the estimator."""
+        return final_step(self.estimator)[1]
+
 
 class Answer(NamedTuple):
     """A model that stands for a fit, and what it was computed from."""
@@ -198,18 +203,21 @@ class _Path(NamedTuple):
 
 
 class _Job(NamedTuple):
-    """The path of one split on one kernel matrix."""
+    """Fits on one split and one kernel matrix, which differ in constants alone."""
 
     split: _Split
     requests: list[Request]  # in the order of the path
-    machines: list[Any]
-    path: _Path
-    settings: Settings
+    path: _Path | None  # None: the machines are fitted by their own solvers
+
+    @property
+    def settings(self) -> Settings:
+        machine = self.requests[0].machine
+        return Settings(tol=float(machine.tol), shrinking=bool(machine.shrinking))
 
 
 @dataclass(eq=False)
 class _Matrix:
-    """A kernel matrix to be computed, and the paths on it."""
+    """A kernel matrix to be computed, and the fits on it."""
 
     domain: _Domain
     kernel: Any
@@ -220,37 +228,22 @@ class _Matrix:
         return 8.0 * self.domain.n**2
 
     @property
+    def paths(self) -> list[_Path]:
+        return [job.path for job in self.jobs if job.path is not None]
+
+    @property
     def workspace(self) -> float:
         """Bytes that a thread needs to solve the largest task."""
-        sizes = [np.diff(job.path.ends, prepend=0).max() for job in self.jobs]
+        sizes = [np.diff(path.ends, prepend=0).max() for path in self.paths]
         return 1.4 * 4.0 * float(max(sizes)) ** 2
 
     @property
     def tasks(self) -> int:
-        return sum(len(job.path.ends) for job in self.jobs)
-
-
-class _Prepared(NamedTuple):
-    """Objects, split and bound kernel of fits, and what identifies their kernel matrix."""
-
-    domain: _Domain
-    split: _Split
-    kernel: Any
-    key: Any
-
-
-@dataclass(eq=False)
-class _Stored:
-    """A kernel matrix to be computed, and machines to be fitted on parts of it."""
-
-    domain: _Domain
-    kernel: Any
-    jobs: list[tuple[_Split, list[Request], list[Any]]] = field(default_factory=list)
+        return sum(len(path.ends) for path in self.paths)
 
     @property
-    def bytes(self) -> float:
-        """The matrix, and what a fit needs: its part, in the form of the solver as well."""
-        return 8.0 * self.domain.n**2 * 3.0
+    def requests(self) -> list[Request]:
+        return [request for job in self.jobs for request in job.requests]
 
 
 class SharedFits:
@@ -272,8 +265,6 @@ class SharedFits:
     def __init__(self, cache_size: float = 500.0, n_jobs: int | None = None) -> None:
         self.cache_size, self.n_jobs = float(cache_size), n_jobs
         self.refused: list[tuple[Request, str]] = []
-        self._stored: list[_Stored] = []
-        self._large: list[_Stored] = []  # matrices of which only some rows are stored
         self._domains: dict[Any, _Domain] = {}
         self._splits: dict[Any, _Split] = {}
         self._paths: dict[Any, _Path] = {}
@@ -289,21 +280,21 @@ class SharedFits:
         run : Run
             Its limits end the iteration by `Stopped`.
         """
-        self.refused, self._stored, self._large = [], [], []
-        waiting = self._planned(requests)
+        self.refused = []
+        waiting, stored, large = self._planned(requests)
         while waiting:
             run.check()
             yield from self._solved(self._next_batch(waiting), run)
-        for stored in self._stored:
-            yield from self._fitted(stored, run)
-        for large in self._large:
-            yield from self._followed(large, run)
+        for matrix in stored:
+            yield from self._fitted(matrix, run)
+        for matrix in large:
+            yield from self._followed(matrix, run)
 
     # -- planning -----------------------------------------------------------------------------
 
-    def _planned(self, requests: Sequence[Request]) -> list[_Matrix]:
-        """Return the kernel matrices to compute, with the paths on them."""
-        families: dict[Any, list[tuple[Request, Any]]] = defaultdict(list)
+    def _planned(self, requests: Sequence[Request]) -> tuple[list[_Matrix], ...]:
+        """Return the kernel matrices: with paths, to be stored, and too large to be stored."""
+        families: dict[Any, list[Request]] = defaultdict(list)
         described: dict[int, Any] = {}
         users: dict[Any, list[Request]] = defaultdict(list)
         for request in requests:
@@ -313,42 +304,37 @@ class SharedFits:
             if isinstance(about, str):
                 self.refused.append((request, about))
                 continue
-            before, machine, key = about
+            before, key = about
             data = id(request.X), id(request.y), id(request.sample_weight)
             where = (data, before) if before is None else (data, before, id(request.train))
-            families[where, key, id(request.train)].append((request, machine))
+            families[where, key, id(request.train)].append(request)
             users[where].append(request)
-        matrices: dict[Any, _Matrix] = {}
-        stored: dict[Any, _Stored] = {}
-        large: dict[Any, _Stored] = {}
+        followed: dict[Any, _Matrix] = {}
+        stored: dict[Any, _Matrix] = {}
+        large: dict[Any, _Matrix] = {}
         for (where, (others, _), _), members in families.items():
             try:
-                prepared = self._prepared(where, members, users[where])
-                path = None
-                if others[0]:  # the solutions are followed along C
-                    path = self._path(where, others, members, prepared.split)
+                domain, split, kernel, key = self._prepared(where, members[0], users[where])
+                path = self._path(where, others, members, split) if others[0] else None
             except Exception as error:  # which a plain fit raises as well, or has a way around
-                reason = f"it cannot be prepared ({_named(error)})"
-                self.refused += [(request, reason) for request, _ in members]
+                self._refuse(members, f"it cannot be prepared ({_named(error)})")
                 continue
             if path is not None:
-                job = _job(prepared.split, members, path)
-                matrix = _Matrix(prepared.domain, prepared.kernel, [job])
-                if self._needs(matrix) <= self._budget:
-                    matrices.setdefault(prepared.key, replace(matrix, jobs=[])).jobs.append(job)
-                    continue
-                members = list(zip(job.requests, job.machines, strict=True))
-            whole = _Stored(prepared.domain, prepared.kernel)
-            by_rows = path is not None and not prepared.kernel.pairwise
-            if not by_rows and (path is not None or whole.bytes > self._budget):
-                reason = f"the kernel matrix of {prepared.domain.n} rows exceeds cache_size"
-                self.refused += [(request, reason) for request, _ in members]
+                members = [members[k] for k in path.order]
+            job = _Job(split, members, path)
+            if self._needs(_Matrix(domain, kernel, [job])) <= self._budget:
+                kind = stored if path is None else followed
+            elif path is not None and not kernel.pairwise:
+                kind = large
+            else:
+                reason = f"the kernel matrix of {domain.n} rows exceeds cache_size"
+                self._refuse(members, reason)
                 continue
-            group = prepared.split, [r for r, _ in members], [m for _, m in members]
-            (large if by_rows else stored).setdefault(prepared.key, whole).jobs.append(group)
-        self._large = list(large.values())
-        self._stored = list(stored.values())
-        return list(matrices.values())
+            kind.setdefault(key, _Matrix(domain, kernel)).jobs.append(job)
+        return list(followed.values()), list(stored.values()), list(large.values())
+
+    def _refuse(self, requests: Iterable[Request], reason: str) -> None:
+        self.refused += [(request, reason) for request in requests]
 
     def _describe(self, estimator: Any) -> Any:
         """Return what distinguishes the fits of an estimator, or why it cannot share."""
@@ -367,14 +353,13 @@ class SharedFits:
             steps = joblib.hash(before) if before else None
         except Exception as error:
             return f"cannot be described ({_named(error)})"
-        return steps, machine, key
+        return steps, key
 
     def _prepared(
-        self, where: Any, members: list[tuple[Request, Any]], users: Iterable[Request]
-    ) -> _Prepared:
-        """Return the objects, the split and the bound kernel of fits."""
-        request, machine = members[0]
-        machine = _copied(machine)
+        self, where: Any, request: Request, users: Iterable[Request]
+    ) -> tuple[_Domain, _Split, Any, Any]:
+        """Return objects, split and bound kernel of fits, and what identifies their matrix."""
+        machine = _copied(request.machine)
         kernel = machine._resolved_kernel()
         domain = self._domain(where, request, machine, kernel, users)
         split = self._splits[where, id(request.train)]
@@ -386,18 +371,14 @@ class SharedFits:
             raise CannotShareError("centred rows are packed for each fit")
         # A kernel that learns is told apart by what it learns from: its vocabulary may be large.
         key = where, _kernel_key(kernel), None if shared else id(request.train)
-        return _Prepared(domain, split, bound, key)
+        return domain, split, bound, key
 
-    def _path(
-        self, where: Any, others: Any, members: list[tuple[Request, Any]], split: _Split
-    ) -> _Path:
+    def _path(self, where: Any, others: Any, members: list[Request], split: _Split) -> _Path:
         """Return the problems of machines that differ in C alone, which are posed once."""
-        request, machine = members[0]
-        constants = tuple((str(m.C), str(m.lam)) for _, m in members)
-        known = where, others, id(request.train), constants
+        constants = tuple((str(r.machine.C), str(r.machine.lam)) for r in members)
+        known = where, others, id(members[0].train), constants
         if known not in self._paths:
-            machines = [m for _, m in members]
-            self._paths[known] = _path(_copied(machine), split, machines, request)
+            self._paths[known] = _path(split, members)
         return self._paths[known]
 
     def _domain(
@@ -497,6 +478,9 @@ class SharedFits:
         return _native.get_num_threads() if jobs == 0 else _native.usable_cpus()
 
     def _needs(self, matrix: _Matrix) -> float:
+        """Return the bytes of a matrix and of what the fits on it need."""
+        if not matrix.paths:  # its part for a fit, in the form of the solver as well
+            return 3.0 * matrix.bytes
         return matrix.bytes + self._threads * matrix.workspace
 
     def _next_batch(self, waiting: list[_Matrix]) -> list[_Matrix]:
@@ -507,7 +491,11 @@ class SharedFits:
             room = sum(m.bytes for m in together)
             room += self._threads * max(m.workspace for m in together)
             full = sum(m.tasks for m in batch) >= _TASKS_PER_THREAD * self._threads
-            if full or room > self._budget or waiting[0].jobs[0].settings != _settings_of(batch):
+            if (
+                full
+                or room > self._budget
+                or waiting[0].jobs[0].settings != batch[0].jobs[0].settings
+            ):
                 break
             batch.append(waiting.pop(0))
         return batch
@@ -520,14 +508,14 @@ class SharedFits:
             high, low = self._values(len(values), matrix)
             if not np.isfinite(high.diagonal()).all():
                 reason = "kernel values exceed the range of single precision"
-                self.refused += [(r, reason) for job in matrix.jobs for r in job.requests]
+                self._refuse(matrix.requests, reason)
                 continue
             jobs += [(len(values), job) for job in matrix.jobs]
             values.append((high, low))
         if not jobs:
             return
-        settings = replace(_settings_of(batch), n_jobs=self.n_jobs)
-        paths = [(k, job.path.native) for k, job in jobs]
+        settings = replace(batch[0].jobs[0].settings, n_jobs=self.n_jobs)
+        paths = [(k, job.path.native) for k, job in jobs if job.path is not None]
         call = values, paths, native_settings(settings, run)[0], GAP_LIMIT
         found, interrupted = _native.solve_cost_paths(*call)
         each = seconds() / sum(len(job.requests) for _, job in jobs)
@@ -551,10 +539,10 @@ class SharedFits:
     def _answers(
         self, job: _Job, result: dict[str, Any], seconds: float
     ) -> Iterator[tuple[Request, Answer]]:
+        assert job.path is not None
         names = _native.cost_path_statuses
         split, m = job.split, len(job.split.outside)
-        steps = zip(job.requests, job.machines, strict=True)
-        for c, (request, machine) in enumerate(steps):
+        for c, request in enumerate(job.requests):
             statuses = [names[code] for code in np.unique(result["status"][c])]
             if statuses != ["optimal"]:
                 if not {"time_limit", "interrupted"} & set(statuses):
@@ -566,11 +554,11 @@ class SharedFits:
             known = [(split.X_test, tested)]
             if request.evaluate_train:
                 known.append((split.X_train, values[m:][split.back]))
-            model = FoldModel(machine, job.path.source, known)
+            model = FoldModel(request.machine, job.path.source, known)
             gap = float(result["gap"][c].max())
             yield request, Answer(model, split.X_test, split.X_train, "optimal", gap, seconds)
 
-    def _fitted(self, stored: _Stored, run: Run) -> Iterator[tuple[Request, Answer]]:
+    def _fitted(self, stored: _Matrix, run: Run) -> Iterator[tuple[Request, Answer]]:
         """Yield the answers of machines that are fitted on a stored matrix."""
         run.check()
         seconds = stopwatch()
@@ -578,10 +566,11 @@ class SharedFits:
             K = stored.domain.gram(stored.kernel).tile(n_jobs=self.n_jobs)
         except Exception as error:  # of a kernel of the user's, which a plain fit raises again
             reason = f"the kernel matrix cannot be computed ({_named(error)})"
-            self.refused += [(request, reason) for _, some, _ in stored.jobs for request in some]
+            self._refuse(stored.requests, reason)
             return
-        once = seconds() / sum(len(requests) for _, requests, _ in stored.jobs)
-        for split, requests, machines in stored.jobs:
+        once = seconds() / len(stored.requests)
+        for split, requests, _ in stored.jobs:
+            machines = [request.machine for request in requests]
             first, rows = requests[0], split.train_places
             inside = K[np.ix_(rows, rows)]
             known = [(split.X_test, K[np.ix_(split.test_places, rows)])]
@@ -601,7 +590,7 @@ class SharedFits:
                 run.check()
                 seconds = stopwatch()
 
-    def _followed(self, large: _Stored, run: Run) -> Iterator[tuple[Request, Answer]]:
+    def _followed(self, large: _Matrix, run: Run) -> Iterator[tuple[Request, Answer]]:
         """Yield the answers of machines along C; rows of the matrix are kept or computed again.
 
         A machine is fitted on all splits before the next one, which starts from it: what a limit
@@ -610,11 +599,12 @@ class SharedFits:
         gram = Gram(large.kernel, large.domain.objects, "auto")
         starts: dict[int, Any] = {}
         for step in range(max(len(requests) for _, requests, _ in large.jobs)):
-            for k, (split, requests, machines) in enumerate(large.jobs):
+            for k, (split, requests, _) in enumerate(large.jobs):
                 if step >= len(requests):
                     continue
                 run.check()
-                request, seconds, machine = requests[step], stopwatch(), clone(machines[step])
+                request, seconds = requests[step], stopwatch()
+                machine = clone(request.machine)
                 rows, names = split.inside, large.domain.names
                 views = Views(take(large.domain.objects, rows))
                 data = TrainingData(
@@ -641,21 +631,23 @@ def _named(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _path(machine: Any, split: _Split, machines: list[Any], request: Request) -> _Path:
+def _path(split: _Split, requests: list[Request]) -> _Path:
     """Return the problems of machines that differ in C alone."""
-    scheme, s = machine._pose(split.y_train, split.weight, len(split.inside), fitting=True)
-    batch, posed = scheme.batch(s), [_copied(m) for m in machines]
-    for m in posed:
-        m._set_price(float(s.sum()))
-    order = sorted(range(len(posed)), key=lambda k: float(posed[k].C_))
+    machines = [_copied(request.machine) for request in requests]
+    first = machines[0]
+    scheme, s = first._pose(split.y_train, split.weight, len(split.inside), fitting=True)
+    batch = scheme.batch(s)
+    for machine in machines:
+        machine._set_price(float(s.sum()))
+    order = sorted(range(len(machines)), key=lambda k: float(machines[k].C_))
     rows = split.inside if batch.rows is None else split.inside[batch.rows]
     rows, ends = np.ascontiguousarray(rows, dtype=np.int64), np.array(batch.ends, dtype=np.int64)
     valid = split.outside
-    if request.evaluate_train:
+    if requests[0].evaluate_train:
         valid = np.concatenate([split.outside, split.inside])
-    steps = [_terms(posed[k], batch) for k in order]
-    native = _native.CostPath(rows, ends, valid, bool(posed[0].fit_intercept), steps)
-    return _Path(native, order, ends, _source(machine))
+    steps = [_terms(machines[k], batch) for k in order]
+    native = _native.CostPath(rows, ends, valid, bool(first.fit_intercept), steps)
+    return _Path(native, order, ends, _source(first))
 
 
 def _source(machine: Any) -> DecisionRule | RealValues:
@@ -665,18 +657,6 @@ def _source(machine: Any) -> DecisionRule | RealValues:
     pairs = len(machine.classes_) > 2 and machine.multiclass == "ovo"
     shape = machine.decision_function_shape
     return DecisionRule(machine.classes_, pairs, machine.break_ties, shape)
-
-
-def _job(split: _Split, members: list[tuple[Request, Any]], path: _Path) -> _Job:
-    """Return the path of a split."""
-    machine = members[0][1]
-    requests, machines = map(list, zip(*(members[k] for k in path.order), strict=True))
-    settings = Settings(tol=float(machine.tol), shrinking=bool(machine.shrinking))
-    return _Job(split, requests, machines, path, settings)
-
-
-def _settings_of(batch: list[_Matrix]) -> Settings:
-    return batch[0].jobs[0].settings
 
 
 def _parameter_key(parameters: dict[str, Any]) -> Any:
