@@ -78,6 +78,8 @@ def test_a_stop_keeps_the_best_ball_so_far(monkeypatch, status):
     def stopped(problem, gram, settings, start, run):
         calls.append(run.seconds_left)
         found = solve(problem, gram, settings, start, run=run.branch(steps=3))
+        if status == "interrupted":
+            run.interrupt()
         return dataclasses.replace(found, status=status)
 
     monkeypatch.setattr(ball, "solve", stopped)

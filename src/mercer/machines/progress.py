@@ -65,19 +65,19 @@ def running(machine: Any, n_tasks: int = 1, max_iter: int | None = None) -> Iter
     limit = getattr(machine, "time_limit", None)
     if limit is not None:
         limit = check_positive("time_limit", limit)
-    with _all_listeners(machine, n_tasks) as listeners:
+    with listening(machine, n_tasks) as listeners:
         yield Run(limit, max_iter, listeners)
 
 
 @contextmanager
 def watched(machine: Any, n_tasks: int) -> Iterator[Broadcast | None]:
     """Yield the function that the solver reports to, or None where nobody listens."""
-    with _all_listeners(machine, n_tasks) as listeners:
+    with listening(machine, n_tasks) as listeners:
         yield Broadcast(listeners) if listeners else None
 
 
 @contextmanager
-def _all_listeners(machine: Any, n_tasks: int) -> Iterator[list[Listener]]:
+def listening(machine: Any, n_tasks: int) -> Iterator[list[Listener]]:
     """Yield everyone who listens to a fit: the progress bar, functions, callbacks."""
     listeners: list[Listener] = list(machine.__dict__.get("_listeners", ()))
     bar = _bar(machine, n_tasks) if getattr(machine, "verbose", False) else None

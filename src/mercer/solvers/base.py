@@ -128,9 +128,9 @@ class Solver(ABC):
                 what = name.replace("_", " ")
                 return f"{self.name} takes up to {largest:,} {what}; this problem has {value:,}."
         for name in self.requires if operator is not None else ():
-            if not hasattr(operator, name):
-                kind = type(operator).__name__
-                return f"{self.name} needs {_ACCESS.get(name, name)}, which {kind} does not have."
+            if not hasattr(kind := type(operator), name):
+                needed = _ACCESS.get(name, name)
+                return f"{self.name} needs {needed}, which {kind.__name__} does not have."
         if isinstance(problem, Problem):
             if "finite" not in self.prices and not problem.unbounded:
                 return ""  # solvers of hard constraints are for nothing else

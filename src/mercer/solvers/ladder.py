@@ -179,8 +179,10 @@ def solve_jobs(
     """
     run = Run() if run is None else run
     asked = settings.solver if solver == "auto" else solver
-    jobs = list(map(_ready, jobs))
-    chosen = [choose(job.problem, asked, job.gram) for job in jobs]
+    given, jobs, chosen = jobs, [], []
+    for job in map(_ready, given):
+        jobs.append(job)
+        chosen.append(choose(job.problem, asked, job.gram))
     settings, wanted = _for_first_rung(jobs, settings), settings.tol
     solutions = _begun(chosen, jobs, settings, run)
     with run.until_stopped():
@@ -249,7 +251,9 @@ def _improve(
     snapped = []
     for k, job in enumerate(jobs):
         if isinstance(job.problem, PairsOfClasses):
-            _finish_pairs(job.problem, job.gram, solutions[k], settings, run)
+            stalled = solutions[k].stalled  # type: ignore[attr-defined]
+            if stalled:
+                _finish_pairs(job.problem, job.gram, solutions[k], stalled, settings, run)
             continue
         if solutions[k].status == "interrupted":
             return
@@ -269,12 +273,14 @@ def _in_arrays(problem: Any) -> bool:
 
 
 def _finish_pairs(
-    pairs: PairsOfClasses, gram: Gram, found: Any, settings: Settings, run: Run
+    pairs: PairsOfClasses,
+    gram: Gram,
+    found: Any,
+    stalled: list[int],
+    settings: Settings,
+    run: Run,
 ) -> None:
     """Solve again, one by one, the pairs of classes on which the native call made no progress."""
-    stalled = found.stalled
-    if not stalled:
-        return
     again = run.seconds
     for p in stalled:
         if run.seconds_left == 0.0:

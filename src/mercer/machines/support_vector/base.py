@@ -207,9 +207,9 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
     def _finish(self, fitting: Fitting, begin: float) -> None:
         """Complete a fit that began at a time, by the calibration of probabilities."""
 
-    def _time_for_fit(self) -> float | None:
-        """Return the seconds that the fit of the machine may take, None without a limit."""
-        return None if self.time_limit is None else float(self.time_limit)
+    def _time_for_fit(self) -> float:
+        """Return the seconds that the fit of the machine may take, of those of its limit."""
+        return float(self.time_limit)  # type: ignore[arg-type]
 
     def _kernel_dtype(self, problem: Problem) -> str:
         """Return the precision: float64 for hard constraints, linear parts and small tolerances."""

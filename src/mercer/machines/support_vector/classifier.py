@@ -85,10 +85,8 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         if self.probability and not fitting.interrupted:
             self._calibrate(fitting, perf_counter() - begin)
 
-    def _time_for_fit(self) -> float | None:
+    def _time_for_fit(self) -> float:
         """Return the time limit of the machine itself: with probabilities, five more follow."""
-        if self.time_limit is None:
-            return None
         return (_PART_OF_FIT if self.probability else 1.0) * float(self.time_limit)
 
     def _calibrate(self, fitting: Fitting, seconds: float) -> None:

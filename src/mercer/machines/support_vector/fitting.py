@@ -24,7 +24,7 @@ kernel matrix: folds, values of C, leave-one-out. `solve_on` ends with "solve", 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -37,7 +37,7 @@ from mercer.solvers.centring import Centring, centring
 
 from ..constant_kernels import warn_of_constant
 from ..estimator import TrainingData
-from ..progress import Broadcast, watched
+from ..progress import Listener, listening
 from . import class_pairs, fit_diagnosis
 from .definiteness import check_definiteness
 from .linear_part import with_linear_part
@@ -58,16 +58,16 @@ class _Limits(NamedTuple):
     settings: Settings | None = None
     run: Run | None = None
 
-    def of(self, machine: Any, report: Broadcast | None) -> tuple[Settings, Run]:
+    def of(self, machine: Any, listeners: Sequence[Listener] = ()) -> tuple[Settings, Run]:
         """Return accuracy and run of the solver; time counts from the moment fit was called."""
         settings = settings_for(machine) if self.settings is None else self.settings
         if self.run is not None:
             return settings, self.run
-        limit = machine._time_for_fit()
-        if limit is not None:
+        limit = None
+        if machine.time_limit is not None:
             # What comes after the solver reads the rows about as often as what came before it.
-            limit = max(limit - 2.0 * (perf_counter() - self.begin), 0.0)
-        return settings, Run(limit, machine.max_iter, () if report is None else report.listeners)
+            limit = max(machine._time_for_fit() - 2.0 * (perf_counter() - self.begin), 0.0)
+        return settings, Run(limit, machine.max_iter, listeners)
 
 
 def fit(machine: Any, X: Any, y: Any = None, sample_weight: Any = None, extra: Any = None) -> Any:
@@ -244,11 +244,10 @@ def _solved(
     known = check_definiteness(machine, kernel)
     pairs = class_pairs.posed(machine, scheme, kernel, known, X, s) if alone else None
     if pairs is not None:
-        with watched(machine, getattr(scheme, "n_pairs", 1)) as callback:
-            settings, run = limits.of(machine, callback)
-            gram = matrix("float64")
-            gram.definiteness = known
-            found: Any = solve_jobs([Job(pairs, gram)], settings, run=run)[0]
+        settings, run = limits.of(machine)  # a fit that is watched is not posed so
+        gram = matrix("float64")
+        gram.definiteness = known
+        found: Any = solve_jobs([Job(pairs, gram)], settings, run=run)[0]
         return class_pairs.read_pairs(data, gram, scheme, settings, run, s, moved, pairs, found)
     tasks = pose_tasks(machine, scheme.batch(s), data.extra)
     if known.order == 2:
@@ -258,8 +257,8 @@ def _solved(
         starts = start._warm_starts(machine, scheme, tasks, data.n_total, data.kept, s)
     gram = matrix(machine._kernel_dtype(tasks[0].problem))
     gram.definiteness = known
-    with watched(machine, len(tasks)) as callback:
-        settings, run = limits.of(machine, callback)
+    with listening(machine, len(tasks)) as listeners:
+        settings, run = limits.of(machine, listeners)
         solutions = solve_tasks(tasks, gram, settings, run, starts)
     sum_zero = machine._sums_to_zero
     return Fitting(data, gram, scheme, settings, run, s, tasks, solutions, moved, sum_zero)
