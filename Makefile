@@ -146,8 +146,9 @@ test-paths: $(VENV)/.dev $(VENV)/.native
 	    OPENBLAS_CORETYPE=$$core MERCER_ISA= $(PYTEST) || exit 1; \
 	done
 
-# An environment of its own, with ">=" of every requirement read as "==". scikit-learn's own tests
-# are left out: the lists of what mercer does otherwise are those of the newest version.
+# An environment of its own, with ">=" of requirements read as "==", those of frames included, which
+# scikit-learn takes in pieces. scikit-learn's own tests are left out: the lists of what mercer does
+# otherwise are those of the newest version.
 OLDEST := .venv-oldest
 OLDEST_TESTS := tests/machines tests/selection tests/test_sklearn_internals.py
 
@@ -155,8 +156,7 @@ $(OLDEST)/.ready: $(NATIVE_SOURCES)
 	@echo "== making a virtual environment in $(OLDEST)"
 	@$(PYTHON) -m venv --clear $(OLDEST)
 	@$(OLDEST)/bin/python -m pip --quiet --disable-pip-version-check install --no-compile \
-	    $$($(OLDEST)/bin/python -c 'import tomllib; print(*(d.replace(">=", "==") for d in \
-	    tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"]))') \
+	    $$($(OLDEST)/bin/python -m tools.oldest_requirements) \
 	    --config-settings=build-dir=build/oldest --editable '.[test]'
 	@touch $@
 

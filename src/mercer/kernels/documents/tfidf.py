@@ -237,7 +237,8 @@ class TfIdf(Kernel):
         bags: Bags = views.images(self._map)
         found = bags.over(_columns(self.vocabulary or ()))
         brief = found.data.astype(np.float32)
-        index = sp.get_index_dtype(maxval=max(found.nnz, found.shape[1]))
+        few = max(found.nnz, found.shape[1]) <= np.iinfo(np.int32).max
+        index = np.int32 if few else np.int64
         return sp.csr_array(
             (
                 brief if np.array_equal(brief, found.data) else found.data,
