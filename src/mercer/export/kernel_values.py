@@ -19,7 +19,7 @@ from mercer.kernels.mapping import FeaturesOf
 from mercer.kernels.vectors.column_widths import ScaledColumns
 from mercer.kernels.vectors.exp_sine_squared import OnCircles
 from mercer.kernels.white import without_white
-from mercer.numerics.profile_table import Table
+from mercer.numerics.profile_table import EIGHTHS, Table
 from mercer.objects.arrays import Array
 from mercer.objects.rows import dense
 from mercer.objects.validation import VECTORS, count
@@ -29,8 +29,6 @@ from .graph import Graph
 
 # Functions that are not smooth at 0, where a rounding error of a squared distance would show.
 _SENSITIVE = {"sqrt", "power", "log", "table"}
-# Steps of the grid of octaves to every doubling of the argument.
-_EIGHTHS = 8
 
 
 class NotExportableError(ValueError):
@@ -275,8 +273,8 @@ def _table(g: Graph, table: Table, x: str) -> str:
         safe = g.op("Max", x, 2.0**pieces.first)
         octave = g.op("Floor", g.mul(g.op("Log", safe), 1.0 / np.log(2.0)))
         mantissa = g.op("Div", safe, g.op("Pow", 2.0, octave))
-        eighths = g.mul(g.sub(mantissa, 1.0), float(_EIGHTHS))
-        t = g.add(g.mul(g.sub(octave, float(pieces.first)), float(_EIGHTHS)), eighths)
+        eighths = g.mul(g.sub(mantissa, 1.0), float(EIGHTHS))
+        t = g.add(g.mul(g.sub(octave, float(pieces.first)), float(EIGHTHS)), eighths)
     else:
         t = g.mul(g.op("Sqrt", x) if table.grid == "root" else x, pieces.factor)
     last = coefficients.shape[1] - 1

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-UNIT = 2.0**-53
+UNIT = 2.0**-53  # unit roundoff of float64
 TINY = float(np.finfo(np.float64).tiny)  # results below it lose digits, or stay at it
 _ROUNDINGS = 4.0  # of an elementary function, in units of its result, with a margin
 _COSINE = 1e5  # arguments up to which the cosine is accurate

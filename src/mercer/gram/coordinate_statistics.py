@@ -18,7 +18,7 @@ import numpy as np
 
 MAX_ORDER = 64  # of ANOVA in the native core
 _LARGEST_HALF_POWER = 8  # powers up to here are products
-_TERMS = 1e-17  # terms of a series below this share of the first are left out
+NEGLIGIBLE = 1e-17  # terms of a series below this share of the first are left out
 # A wrapped Gaussian is summed over periods while it is narrower than this share of the period,
 # and as a series of cosines when it is wider: whichever takes fewer operations.
 WRAPPED = 0.15
@@ -170,7 +170,7 @@ def theta(sigma: float, period: float, first: float, constant: float) -> Coordin
     sigma, summed over all periods; that sum takes fewer terms when the Gaussian is narrow.
     """
     s = 2 * pi * sigma / period
-    reach = sqrt(-2 * log(_TERMS))
+    reach = sqrt(-2 * log(NEGLIGIBLE))
     if sigma > WRAPPED * period:
         waves = [first * exp(-0.5 * (n * n - 1) * s * s) for n in range(1, 2 + int(reach / s))]
         return cosines([constant, *waves], period)

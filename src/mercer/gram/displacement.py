@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 import numpy as np
 
+from .bounded import TINY
 from .coordinate_statistics import combined, magnitude
 from .interpreter import FUNCTIONS, Numbers
 from .program import Columns, Mapping, Program, part_program
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from .interface import Kernel
 
 _STEP = 1e-200  # whose square is below the smallest number
-_TINY = np.finfo(np.float64).tiny
 
 
 def slope_along(kernel: Kernel, rows: np.ndarray, directions: np.ndarray) -> np.ndarray:
@@ -40,7 +40,7 @@ class _Displaced(Numbers):
 
     functions: ClassVar[dict[str, Callable[..., np.ndarray]]] = {
         **FUNCTIONS,
-        "log": lambda x: np.log(np.where(x.real > 0, x, _TINY)),
+        "log": lambda x: np.log(np.where(x.real > 0, x, TINY)),
         "at_least": _at_least,
         "sqrt": np.sqrt,
         "power": lambda x, exponent: x**exponent,

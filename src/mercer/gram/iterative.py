@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 _PRECONDITIONER_RANK = 400  # of the preconditioner; its storage is that of so many columns
-_STEPS = 2_000
+_STEPS = 2_000  # default limit of the iterations
 
 
 class Iterative:

@@ -18,11 +18,11 @@ from mercer.objects.rows import dense_column, squared_norms
 
 from .bounded import TINY, UNIT, Bounded, add, exact, gamma, multiply, rounded
 from .coordinate_statistics import Coordinates
+from .layout import EXACT
 
 # Distances of compressed rows below this share of the norms are summed once more, from the
 # differences of the entries (near_share in cpp/evaluator_leaves.cpp).
 NEAR = 1.0 / 128.0
-_EXACT_SUMS = 2.0**53
 
 
 class RowPairs:
@@ -77,7 +77,7 @@ def statistic_error(kind: str, pairs: RowPairs, value: np.ndarray) -> np.ndarray
     relative = gamma(pairs.terms + 4)
     if kind == "dot":
         sizes = pairs.products()
-        if _integral(pairs.A) and _integral(pairs.B) and sizes.max(initial=0.0) < _EXACT_SUMS:
+        if _integral(pairs.A) and _integral(pairs.B) and sizes.max(initial=0.0) < EXACT["float64"]:
             return np.zeros_like(value)
         return relative * sizes + pairs.columns * TINY
     distance = kind in ("sqdist", "l1", "chi")

@@ -15,11 +15,12 @@ from mercer.numerics.blas import product
 from mercer.numerics.pivoted_cholesky import NegativeResidualError, chooser, pivoted_cholesky
 from mercer.objects.arrays import Array
 
+from .bounded import UNIT
+
 if TYPE_CHECKING:
     from .matrix import Gram
 
 
-_UNIT = 2.0**-53  # unit roundoff of float64
 _FEW = 8.0  # roundings of a kernel value, of a logarithm
 _NOISE = 1e-13  # residual diagonals below this share of the largest are rounding
 
@@ -94,5 +95,5 @@ class LowRank:
         """
         n, low = len(self.noise), self.logdet()
         terms = float(np.abs(np.log(self.noise)).sum()) + abs(low) + n
-        slip = _UNIT * ((self.rank + _FEW) * self._explained + _FEW * terms)
+        slip = UNIT * ((self.rank + _FEW) * self._explained + _FEW * terms)
         return low - slip, low + n * float(np.log1p(self.left / n)) + slip

@@ -47,10 +47,10 @@ SINGLE_POWER = 5e-6
 
 # Norms of rows whose squares, and those of small differences, have exponents of single precision.
 SMALLEST_ROW, LARGEST_ROW = 1e-15, 1e18
-LARGEST_CONSTANT = 1e38
+LARGEST_CONSTANT = 1e38  # of a program, below the largest number of float32
 
-_EPS = 2.0**-24
-_GRID = 513
+_EPS = 2.0**-24  # unit roundoff of float32
+_GRID = 513  # values of a statistic at which errors are tried out
 _LONGEST = 400  # instructions of a function of one statistic that are followed
 _CLASSICAL = {"leaf", "const", "affine", "exp", "powi", "add", "mul", "aux"}
 

@@ -33,7 +33,7 @@ from mercer.objects.validation import count
 
 from .result import PermutationTest, autoregressive, concluded, resolved
 
-_ROWS = 256
+_ROWS = 256  # of the centred matrix that are computed at a time
 _KEPT_BYTES = 2**28  # of the values between the objects y, which all permutations visit again
 
 

@@ -7,12 +7,13 @@ from typing import Any, Self
 
 import numpy as np
 
+from mercer.gram.running_error import ASSUMED
 from mercer.kernels import Kernel
 from mercer.objects.validation import count, take
 
 from .definiteness_check import check
 from .eigenvalue_descent import descend, scaled_extreme, swap
-from .entry_errors import ULPS, EntryErrors
+from .entry_errors import EntryErrors
 from .matrix_source import KernelValues
 from .samplers import Box, Sampler
 from .verdict import Verdict
@@ -69,7 +70,7 @@ class Search:
         K = self.kernel(X)
         value, _ = scaled_extreme(K)
         self.smallest = min(self.smallest, value)
-        if value < -ULPS * _EPS * len(K):
+        if value < -ASSUMED * _EPS * len(K):
             chosen = reduce_counterexample(K, EntryErrors(KernelValues(self.kernel, X)).full())
             if chosen is not None:
                 points = take(X, chosen)

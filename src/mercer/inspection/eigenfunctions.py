@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from mercer.gram.running_error import ASSUMED
 from mercer.kernels import Kernel, resolve
 from mercer.numerics.symmetric_matrices import oriented
 from mercer.objects.parameters import integer, is_number, require_choice
@@ -28,7 +29,6 @@ from mercer.objects.validation import count
 
 from .definiteness_check import DENSE
 from .eigenvalues import leading
-from .entry_errors import ULPS
 from .matrix_source import KernelValues
 from .samplers import Box
 from .weighted_features import WeightedFeatures
@@ -167,7 +167,7 @@ def mercer_decomposition(
         largest = float(np.abs(K).max())
         eigenvalues, vectors = scipy.linalg.eigh((K + K.T) / 2)
         eigenvalues, vectors = eigenvalues[::-1], vectors[:, ::-1]
-    tolerance = values.n * ULPS * values.eps * largest
+    tolerance = values.n * ASSUMED * values.eps * largest
     kept = int((eigenvalues > tolerance).sum())
     if kept == 0:
         raise ValueError("the kernel has no positive eigenvalue on this domain.")

@@ -24,7 +24,7 @@ from mercer.objects.validation import count, take
 from .samplers import Sampler
 
 STEP = 1e-5  # of central differences, relative to 1 + |x|
-ITERATIONS = 40
+ITERATIONS = 40  # of a descent, each of which evaluates a matrix
 
 
 def scaled_extreme(K: np.ndarray) -> tuple[float, np.ndarray]:

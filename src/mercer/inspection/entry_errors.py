@@ -7,14 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from mercer.gram.running_error import ErrorBounds
+from mercer.gram.running_error import ASSUMED, ErrorBounds
 from mercer.kernels import Kernel
 
 from .matrix_source import KernelValues
-
-# Assumed errors of values of which nothing is known, in units of the machine epsilon times the
-# largest value.
-ULPS = 16
 
 
 class EntryErrors:
@@ -32,7 +28,7 @@ class EntryErrors:
         self.values = values
         self._bounds: ErrorBounds | None = None
         self._constant = 0.0
-        rounding = ULPS * values.eps * values.largest
+        rounding = ASSUMED * values.eps * values.largest
         if value_error is not None:
             self.source = "given"
             self._constant = value_error * values.largest

@@ -12,7 +12,7 @@ import numpy as np
 
 from mercer.kernels import Kernel
 
-_POINTS = 24
+_POINTS = 24  # random pairs on which an invariance is tested
 _AGREE = 1e-9  # relative to the largest value
 
 

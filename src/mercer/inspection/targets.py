@@ -16,7 +16,7 @@ import numpy as np
 from mercer.objects.parameters import require_choice
 
 TASKS = ("auto", "classification", "regression")
-MANY_CLASSES = 20
+MANY_CLASSES = 20  # different integers up to which they are labels rather than numbers
 
 
 def is_classification(y: np.ndarray, task: str = "auto") -> bool:

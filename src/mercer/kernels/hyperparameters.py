@@ -21,7 +21,7 @@ from mercer.objects.parameters import is_number
 if TYPE_CHECKING:
     from .base import Kernel
 
-DEFAULT_BOUNDS = (1e-5, 1e5)
+DEFAULT_BOUNDS = (1e-5, 1e5)  # those of scikit-learn
 GAMMA_BOUNDS = (5e-11, 5e9)
 """gamma = 1 / (2 length_scale^2) of the default bounds on a length scale."""
 

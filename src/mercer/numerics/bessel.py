@@ -10,7 +10,7 @@ from numpy.polynomial import Polynomial
 from scipy import special
 
 LARGE = 30.0  # orders from which on the expansion in inverse powers of the order is used
-TERMS = 6
+TERMS = 6  # of that expansion
 
 
 def bessel_ratio(order: float, x: np.ndarray) -> np.ndarray:

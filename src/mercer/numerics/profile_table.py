@@ -22,10 +22,10 @@ Function = Callable[[np.ndarray], np.ndarray]
 # Errors that are aimed at, relative to the largest value, in the two precisions of the core.
 ERRORS = {"float32": 1e-8, "float64": 2e-14}
 GRIDS = ("even", "root", "octaves")
-_DEGREES = (3, 5, 7, 9, 11, 13)
+_DEGREES = (3, 5, 7, 9, 11, 13)  # of the pieces, tried in this order: a low one costs less
 _MAX_NUMBERS = 1 << 15  # coefficients of a table of equal pieces
-_MAX_OCTAVES = 400
-_EIGHTHS = 8  # pieces to every doubling of the argument; see cpp/isa/profiles.hpp
+_MAX_OCTAVES = 400  # below the end; smaller arguments count as 0
+EIGHTHS = 8  # pieces to every doubling of the argument; see cpp/isa/profiles.hpp
 # Exponents of the smallest arguments that the precisions tell from 0.
 _LOWEST = {"float32": -125, "float64": -1021}
 _PROBES = 5  # places for each coefficient of a piece where the error is measured
@@ -199,7 +199,7 @@ class Table:
         """Return the instruction of the native core."""
         p = self.pieces[dtype]
         bias = {"float32": 127, "float64": 1023}[dtype]  # of the exponents of the core's numbers
-        ends = (float((p.first + bias) * _EIGHTHS), self.at_zero, self.beyond)
+        ends = (float((p.first + bias) * EIGHTHS), self.at_zero, self.beyond)
         return ("table", self.grid, p.factor, *ends, p.coefficients)
 
     def __call__(self, x: Any) -> np.ndarray:
@@ -229,7 +229,7 @@ class Table:
         inside = (x > 0) & (t >= 0) & (t < p.coefficients.shape[1])
         safe = np.where(inside, x, 1.0)
         if self.grid == "octaves":
-            rate = _EIGHTHS / 2.0 ** (np.frexp(safe)[1] - 1)
+            rate = EIGHTHS / 2.0 ** (np.frexp(safe)[1] - 1)
         else:
             rate = p.factor / (2.0 * np.sqrt(safe) if self.grid == "root" else np.ones_like(safe))
         return np.where(inside, rate * y, 0.0).reshape(shape)
@@ -240,9 +240,9 @@ class Table:
         last = p.coefficients.shape[1] - 1
         if self.grid == "octaves":
             bits = x.view(np.int64)
-            t = ((bits >> 49) - (p.first + 1023) * _EIGHTHS).astype(np.float64)
+            t = ((bits >> 49) - (p.first + 1023) * EIGHTHS).astype(np.float64)
             low = (bits & ((1 << 49) - 1)) | (1023 << 52)
-            position = (low.view(np.float64) - 1.0) * _EIGHTHS
+            position = (low.view(np.float64) - 1.0) * EIGHTHS
             piece = np.clip(t, 0, last)
         else:
             t = (np.sqrt(x) if self.grid == "root" else x) * p.factor
@@ -290,8 +290,8 @@ def _octaves(
     exponents = np.arange(last - 1, max(lowest, last - _MAX_OCTAVES) - 1, -1)
     near = np.abs(function(2.0**exponents) - at_zero) <= error / 2
     start = int(exponents[np.argmax(near)] if near.any() else exponents[-1])
-    eighths = np.arange((last - start) * _EIGHTHS + 1)
-    edges = 2.0 ** (start + eighths // _EIGHTHS) * (1 + (eighths % _EIGHTHS) / _EIGHTHS)
+    eighths = np.arange((last - start) * EIGHTHS + 1)
+    edges = 2.0 ** (start + eighths // EIGHTHS) * (1 + (eighths % EIGHTHS) / EIGHTHS)
     return edges[: max(int(np.searchsorted(edges, end)) + 1, 2)]
 
 

@@ -17,7 +17,7 @@ from .bessel import bessel_ratio
 
 _PER_OCTAVE = 256  # nodes of a tabulated density
 _ON_A_BAND = 1 << 15  # nodes of a density that ends
-_LAST_OCTAVE = 60
+_LAST_OCTAVE = 60  # of a density without an end, after which its tail is given up
 _NEGLIGIBLE = 1e-10  # of the mass, in the last octave
 
 

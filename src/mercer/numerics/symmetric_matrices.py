@@ -9,8 +9,7 @@ import numpy as np
 from mercer.objects.parameters import show
 
 # Relative to the largest entry or eigenvalue: what rounding in double precision may leave.
-_ASYMMETRY = 1e-10
-_NEGATIVE = 1e-10
+_ROUNDING = 1e-10
 
 
 def symmetric_matrix(matrix: Any, name: str) -> np.ndarray:
@@ -21,7 +20,7 @@ def symmetric_matrix(matrix: Any, name: str) -> np.ndarray:
     if not np.isfinite(B).all():
         raise ValueError(f"{name} must be finite; it contains NaN or infinity.")
     difference = np.abs(B - B.T)
-    if difference.max() > _ASYMMETRY * np.abs(B).max():
+    if difference.max() > _ROUNDING * np.abs(B).max():
         i, j = np.unravel_index(int(difference.argmax()), B.shape)
         raise ValueError(
             f"{name} must be symmetric; entry [{i}, {j}] is {B[i, j]:.6g} but [{j}, {i}] is "
@@ -46,7 +45,7 @@ def oriented(vectors: np.ndarray) -> np.ndarray:
 def refuse_negative_direction(B: np.ndarray, name: str, form: str) -> None:
     """Reject a symmetric matrix that is not positive semidefinite, with a vector that shows it."""
     values, vectors = np.linalg.eigh(B)
-    if values[0] < -_NEGATIVE * max(abs(values[-1]), abs(values[0])):
+    if values[0] < -_ROUNDING * max(abs(values[-1]), abs(values[0])):
         v = vectors[:, 0] * np.sign(vectors[np.abs(vectors[:, 0]).argmax(), 0])
         shown = np.round(v, 6) if len(v) <= 10 else "the eigenvector of the smallest eigenvalue"
         raise ValueError(

@@ -13,7 +13,7 @@ from .path_sums import Scaled, ScaledGradient
 from .sequence_kernel import SequenceKernel
 from .spectrum import Spectrum
 
-_LONGEST = 2**62
+_LONGEST = 2**62  # no limit, as the native core counts
 
 
 class Substring(ScaledGradient, SequenceKernel):

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from mercer.gram.object_norms import LARGEST_LOG
 from mercer.gram.program import Builder
 from mercer.objects.hashables import as_collections, counts, distinct, elements
 from mercer.objects.parameters import parameter, real, truth
@@ -23,7 +24,6 @@ from .subsets import chosen_parts, part_names, register
 SETS = Objects(
     "sets: Python sets, frozensets, Counters or lists of hashable elements", structured=True
 )
-_LARGEST_EXPONENT = 700.0  # exp of it is still a float
 
 
 def check_measure(weights: Any, name: str) -> None:
@@ -294,7 +294,7 @@ def is_positive(weights: Mapping[Hashable, float] | None) -> bool:
 
 def refuse_overflow(exponents: np.ndarray, owner: str) -> None:
     """Reject objects whose value with themselves, exp(exponent), is too large for a float."""
-    if exponents.size and exponents.max() > _LARGEST_EXPONENT:
+    if exponents.size and exponents.max() > LARGEST_LOG:
         raise OverflowError(
             f"{owner}: the value of object {int(np.argmax(exponents))} with itself is larger than "
             "a float can hold; use normalize(kernel), a smaller base or smaller weights."

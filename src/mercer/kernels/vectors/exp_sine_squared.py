@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import ive
 
+from mercer.gram.coordinate_statistics import NEGLIGIBLE
 from mercer.gram.program import Builder
 from mercer.numerics.blas import product
 from mercer.numerics.random_frequencies import from_series
@@ -21,8 +22,6 @@ from ..definiteness import PSD
 from ..stated_spectrum import DrawsFrequencies, stated_series
 from .pair_statistics import squared_distances
 from .vector import VectorKernel
-
-_NEGLIGIBLE = 1e-17  # coefficients below this share of the sum are left out
 
 
 @dataclass(frozen=True)
@@ -96,11 +95,11 @@ class ExpSineSquared(DrawsFrequencies, VectorKernel):
             they count in float64.
         """
         kappa, n = float(self.length_scale) ** -2, 16
-        while ive(n, kappa) > _NEGLIGIBLE:
+        while ive(n, kappa) > NEGLIGIBLE:
             n *= 2
         a = ive(np.arange(n), kappa)
         a[1:] *= 2.0
-        return a[: np.flatnonzero(a > _NEGLIGIBLE)[-1] + 1]
+        return a[: np.flatnonzero(a > NEGLIGIBLE)[-1] + 1]
 
     def compile(self, builder: Builder) -> None:
         with builder.through(self._circles):

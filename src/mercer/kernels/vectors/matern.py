@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import digamma, kv
 
+from mercer.gram.bounded import TINY
 from mercer.gram.program import Builder
 from mercer.numerics import fourier_transforms
 from mercer.numerics.profile_table import Table
@@ -21,12 +22,11 @@ from ..stated_spectrum import stated_transform
 from .column_widths import ColumnWidths, check_width
 from .vector import RadialKernel
 
-_SMALLEST, _LARGEST = 0.1, 30.0
+_SMALLEST, _LARGEST = 0.1, 30.0  # smoothness that a table can tell from noise and from a Gaussian
 _ERRORS = {"float32": 1e-8, "float64": 1e-13}  # of the table
 _FAR = -1e4  # exp of it is 0
-_TINY = float(np.finfo(np.float64).tiny)
 _ACCURACY = 1e-11  # of the Bessel function it is made from
-_CHUNK = 1 << 12
+_CHUNK = 1 << 12  # pairs whose integrals are evaluated at a time
 # Polynomials in u of the closed forms, by rising power.
 _CLOSED = {
     0.5: (1.0,),
@@ -115,7 +115,7 @@ class Matern(ColumnWidths, RadialKernel):
             builder.sqrt()
             builder.affine(-sqrt(2.0 * nu) / scale, 0.0)
             builder.exp()
-            builder.affine(1.0, -_TINY)  # the smallest value of exp: 0 far away
+            builder.affine(1.0, -TINY)  # the smallest value of exp: 0 far away
             if nu > 0.5:
                 builder.leaf("sqdist")
                 builder.sqrt()

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from mercer.gram.coordinate_statistics import NEGLIGIBLE
 from mercer.gram.displacement import slope_along
 from mercer.gram.jets import mixed_derivatives
 from mercer.gram.mapped_objects import Views
@@ -27,11 +28,10 @@ from ..definiteness import PSD, UNKNOWN, Definiteness
 from ..stated_spectrum import DrawsFrequencies
 from .vector import VectorKernel, require_columns
 
-_NEGLIGIBLE = 1e-17  # of k(x, x): what is left out of the sum
 _FARTHEST = 1000  # periods, after which a kernel has to be negligible
-_MOST_SHIFTS = 20_000
+_MOST_SHIFTS = 20_000  # terms of the sum for every pair
 _LEFT_OUT = 1e-6  # of the spectrum, when frequencies are drawn from it
-_MOST_WAVES = 1 << 16
+_MOST_WAVES = 1 << 16  # coefficients that are computed for a draw
 _PAIRS = 1 << 14  # differences that are wrapped at a time
 
 
@@ -231,7 +231,7 @@ class Periodized(DrawsFrequencies, VectorKernel):
         places[0, 0] = 0.0
         values = np.abs(self.kernel._values(np.zeros((1, d)), places)[0])
         largest = values.max()
-        above = np.flatnonzero(values > _NEGLIGIBLE * largest)
+        above = np.flatnonzero(values > NEGLIGIBLE * largest)
         if above[-1] == _FARTHEST:
             raise ValueError(
                 f"{self.kernel!r} is still {values[-1] / largest:.3g} of its largest value after "

@@ -16,8 +16,8 @@ import scipy.sparse as sp
 from mercer.objects.callers import warn_caller
 from mercer.objects.rows import squared_norms
 
-HIGHEST_DEGREE = 10
-LARGEST_VALUE = 1e8
+HIGHEST_DEGREE = 10  # above it one column of larger scale decides all values
+LARGEST_VALUE = 1e8  # whose rounding in float64 is about 1e-8
 
 
 class KernelScaleWarning(UserWarning):
