@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from mercer.objects.vocabulary import Columns, Names, Vocabulary
+
 from ..base import Kernel, Wanted
 
 
@@ -22,6 +24,26 @@ def require_kernel(value: Any, name: str, owner: str) -> None:
     else:
         hint = "Kernels are made by the classes of mercer.kernels."
     raise TypeError(f"{name} of {owner} must be a kernel; got {value!r}. {hint}")
+
+
+class OfTwoKernels(Kernel):
+    """Base of the kernels made of two on the same objects."""
+
+    left: Kernel
+    right: Kernel
+
+    def _check(self) -> None:
+        for name in ("left", "right"):
+            require_kernel(getattr(self, name), name, type(self).__name__)
+        self.left.takes.join(self.right.takes)
+
+    def _features_of_both(self, X: Any, vocabulary: Vocabulary) -> list[Any]:
+        left = self.left.map_features(X, vocabulary.part("left"))
+        return [left, self.right.map_features(X, vocabulary.part("right"))]
+
+    def _names_of_both(self, columns: Columns, vocabulary: Vocabulary) -> list[Names]:
+        left = self.left.feature_names(columns, vocabulary.part("left"))
+        return [left, self.right.feature_names(columns, vocabulary.part("right"))]
 
 
 def nested(name: str, gradient: dict[str, np.ndarray], factor: Any = 1.0) -> dict[str, np.ndarray]:

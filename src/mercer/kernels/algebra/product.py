@@ -13,10 +13,10 @@ from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..base import Kernel, Wanted, inside
 from ..definiteness import Definiteness, of_product
-from .operands import nested, outer, product_names, require_kernel, wanted_inside
+from .operands import OfTwoKernels, nested, outer, product_names, wanted_inside
 
 
-class Product(Kernel):
+class Product(OfTwoKernels):
     r"""The product of two kernels, written ``left * right``.
 
     .. math:: k(x, z) = k_1(x, z) \, k_2(x, z)
@@ -43,15 +43,7 @@ class Product(Kernel):
     array([[1331.]])
     """
 
-    left: Kernel
-    right: Kernel
-
     _binds_tighter_than = 1
-
-    def _check(self) -> None:
-        require_kernel(self.left, "left", "Product")
-        require_kernel(self.right, "right", "Product")
-        self.left.takes.join(self.right.takes)
 
     @property
     def definiteness(self) -> Definiteness:
@@ -65,18 +57,10 @@ class Product(Kernel):
 
     def map_features(self, X: Any, vocabulary: Vocabulary) -> Any:
         """Return all products of two features, one of each; see :meth:`Kernel.map_features`."""
-        return outer(
-            self.left.map_features(X, vocabulary.part("left")),
-            self.right.map_features(X, vocabulary.part("right")),
-        )
+        return outer(*self._features_of_both(X, vocabulary))
 
     def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
-        return product_names(
-            [
-                self.left.feature_names(columns, vocabulary.part("left")),
-                self.right.feature_names(columns, vocabulary.part("right")),
-            ]
-        )
+        return product_names(self._names_of_both(columns, vocabulary))
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:
         left, right = self.left._gradient(X, Z), self.right._gradient(X, Z)

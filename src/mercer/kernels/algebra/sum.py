@@ -13,10 +13,10 @@ from mercer.objects.vocabulary import Columns, Names, Vocabulary
 from ..base import Kernel, Wanted, inside
 from ..constant import Constant
 from ..definiteness import Definiteness, of_sum
-from .operands import concatenated, nested, require_kernel, wanted_inside
+from .operands import OfTwoKernels, concatenated, nested, wanted_inside
 
 
-class Sum(Kernel):
+class Sum(OfTwoKernels):
     """The sum of two kernels, written ``left + right``.
 
     .. math:: k(x, z) = k_1(x, z) + k_2(x, z)
@@ -43,15 +43,7 @@ class Sum(Kernel):
     array([[132.]])
     """
 
-    left: Kernel
-    right: Kernel
-
     _binds_tighter_than = 0
-
-    def _check(self) -> None:
-        require_kernel(self.left, "left", "Sum")
-        require_kernel(self.right, "right", "Sum")
-        self.left.takes.join(self.right.takes)
 
     @property
     def definiteness(self) -> Definiteness:
@@ -68,16 +60,10 @@ class Sum(Kernel):
 
     def map_features(self, X: Any, vocabulary: Vocabulary) -> Any:
         """Return the features of both terms side by side; see :meth:`Kernel.map_features`."""
-        return concatenated(
-            [
-                self.left.map_features(X, vocabulary.part("left")),
-                self.right.map_features(X, vocabulary.part("right")),
-            ]
-        )
+        return concatenated(self._features_of_both(X, vocabulary))
 
     def feature_names(self, columns: Columns, vocabulary: Vocabulary) -> Names:
-        left = self.left.feature_names(columns, vocabulary.part("left"))
-        right = self.right.feature_names(columns, vocabulary.part("right"))
+        left, right = self._names_of_both(columns, vocabulary)
         return None if left is None or right is None else left + right
 
     def _gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray]:

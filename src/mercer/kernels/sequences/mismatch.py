@@ -16,7 +16,7 @@ from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
 from ..definiteness import PSD
 from .sequence_kernel import AlphabetKernel, SequenceKernel, Tokens, in_alphabet
-from .spectrum import counts
+from .spectrum import counts, push_dots
 from .words import MOST_WORDS, Words, spelled, with_neighbours
 
 _MOST_PATTERNS = 100_000  # of positions that are looked at in every substring
@@ -90,12 +90,8 @@ class Mismatch(AlphabetKernel):
     def compile(self, builder: Builder) -> None:
         self.require_bound("on pairs of sequences")
         alphabet: Any = self.alphabet
-        builder.const(0.0)
-        for gaps, weight in enumerate(self.gap_weights()):
-            if weight != 0:
-                builder.mapped(GappedSpectrum(self.k, gaps, alphabet), "dot")
-                builder.affine(float(weight), 0.0)
-                builder.add()
+        weights = enumerate(self.gap_weights())
+        push_dots(builder, ((GappedSpectrum(self.k, gaps, alphabet), w) for gaps, w in weights))
 
     def map_features(self, X: Any, vocabulary: Vocabulary) -> sp.csr_array:
         """Return the counts of all words of the alphabet; see :meth:`Kernel.map_features`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import sqrt
 from typing import Any
 
@@ -126,12 +126,7 @@ class BlendedSpectrum(SequenceKernel):
         if self.weights is None:
             builder.mapped(self, "dot")
             return
-        builder.const(0.0)
-        for p, weight in enumerate(self.weights, start=1):
-            if weight > 0:
-                builder.mapped(Spectrum(p), "dot")
-                builder.affine(float(weight), 0.0)
-                builder.add()
+        push_dots(builder, [(Spectrum(p), w) for p, w in enumerate(self.weights, start=1)])
 
     def map_objects(self, X: list, vocabulary: Vocabulary) -> sp.csr_array:
         return counts(self.encode(X, vocabulary), [range(self.p)], 1, 1, vocabulary)
@@ -156,6 +151,16 @@ class BlendedSpectrum(SequenceKernel):
             return {}
         lengths = range(1, int(self.p) + 1)
         return {"weights": np.stack([Spectrum(p)._values(X, Z) for p in lengths])}
+
+
+def push_dots(builder: Builder, weighted: Iterable[tuple[SequenceKernel, float]]) -> None:
+    """Push a weighted sum of the dot products of features, without those of weight 0."""
+    builder.const(0.0)
+    for kernel, weight in weighted:
+        if weight != 0:
+            builder.mapped(kernel, "dot")
+            builder.affine(float(weight), 0.0)
+            builder.add()
 
 
 def counts(

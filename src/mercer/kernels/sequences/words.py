@@ -41,13 +41,7 @@ class Words:
 
     def learn(self, tokens: Tokens) -> None:
         """Take the substrings of sequences as words."""
-        letter, left = self._letters(tokens)
-        word = letter
-        for length in range(2, len(self._keys) + 1):
-            keys, begin = self._extended(letter, left, word, length)
-            self._keys[length - 1] = _distinct(keys)
-            word = np.full(len(letter), -1, dtype=np.int64)
-            word[begin] = _number(self._keys[length - 1], keys)
+        self._at(tokens, len(self._keys), learn=True)
 
     def counts(self, tokens: Tokens, length: int) -> sp.csr_array:
         """Return how often sequences hold every word of a length."""
@@ -93,12 +87,17 @@ class Words:
         shorter, q = self._spelled(length - 1), max(len(self.letters), 1)
         return [(*shorter[key // q], self.spelling[key % q]) for key in self._keys[length - 1]]
 
-    def _at(self, tokens: Tokens, length: int) -> np.ndarray:
-        """Return the word of a length that begins at every token, -1 for none."""
+    def _at(self, tokens: Tokens, length: int, learn: bool = False) -> np.ndarray:
+        """Return the word of a length that begins at every token, -1 for none.
+
+        `learn`: take all substrings up to this length as words.
+        """
         letter, left = self._letters(tokens)
         word = letter
         for step in range(2, length + 1):
             keys, begin = self._extended(letter, left, word, step)
+            if learn:
+                self._keys[step - 1] = _distinct(keys)
             word = np.full(len(letter), -1, dtype=np.int64)
             word[begin] = _number(self._keys[step - 1], keys)
         return word
