@@ -324,43 +324,40 @@ def _lloyd(
     active = list(range(len(labels)))
     best: _Clusters | None = None
     iteration = 0
-    while active:
-        iteration += 1
-        for s in active:
-            _fill_empty(labels[s], k, weight, gram, diagonal)
-        coef = np.hstack([_coefficients(labels[s], k, weight) for s in active])
-        with run.until_stopped():
+    with run.until_stopped():
+        while active:
+            iteration += 1
+            for s in active:
+                _fill_empty(labels[s], k, weight, gram, diagonal)
+            coef = np.hstack([_coefficients(labels[s], k, weight) for s in active])
             products = product(coef)
-        if run.status is not None:
-            if best is None:
-                run.raise_interrupt()
-                raise TimeoutError(
-                    "time_limit ended before the first product with the kernel matrix, so there "
-                    "are no clusters; use a larger time_limit."
-                )
-            break
-        still, moved = [], 0
-        for position, s in enumerate(active):
-            columns = slice(position * k, (position + 1) * k)
-            C, values = coef[:, columns], products[:, columns]
-            squares = np.einsum("ij,ij->j", C, values)
-            distances = diagonal[:, None] - 2.0 * values + squares
-            inertia = float(weight @ distances[np.arange(n), labels[s]])
-            if best is None or inertia < best.inertia:
-                best = _Clusters(labels[s].copy(), C.copy(), squares, max(inertia, 0.0), 0, "")
-            nearest = np.argmin(distances, axis=1)
-            # An object moves only to a centre that is nearer by more than rounding.
-            gain = distances[np.arange(n), labels[s]] - distances[np.arange(n), nearest]
-            moving = gain > 1e-12 * (np.abs(diagonal) + squares.max())
-            moved = max(moved, int(moving.sum()))
-            if moving.any():
-                labels[s] = np.where(moving, nearest, labels[s])
-                still.append(s)
-        active = still
-        assert best is not None
-        if run.stop(iteration, moved / n, objective=best.inertia) is not None:
-            break
-    assert best is not None
+            still, moved = [], 0
+            for position, s in enumerate(active):
+                columns = slice(position * k, (position + 1) * k)
+                C, values = coef[:, columns], products[:, columns]
+                squares = np.einsum("ij,ij->j", C, values)
+                distances = diagonal[:, None] - 2.0 * values + squares
+                inertia = float(weight @ distances[np.arange(n), labels[s]])
+                if best is None or inertia < best.inertia:
+                    best = _Clusters(labels[s].copy(), C.copy(), squares, max(inertia, 0.0), 0, "")
+                nearest = np.argmin(distances, axis=1)
+                # An object moves only to a centre that is nearer by more than rounding.
+                gain = distances[np.arange(n), labels[s]] - distances[np.arange(n), nearest]
+                moving = gain > 1e-12 * (np.abs(diagonal) + squares.max())
+                moved = max(moved, int(moving.sum()))
+                if moving.any():
+                    labels[s] = np.where(moving, nearest, labels[s])
+                    still.append(s)
+            active = still
+            assert best is not None
+            if run.stop(iteration, moved / n, objective=best.inertia) is not None:
+                break
+    if best is None:
+        run.raise_interrupt()
+        raise TimeoutError(
+            "time_limit ended before the first product with the kernel matrix, so there are no "
+            "clusters; use a larger time_limit."
+        )
     status = (run.status if active else None) or "stationary"
     return best._replace(n_iter=iteration, status=status)
 

@@ -163,10 +163,9 @@ class _Space:
             count += 1
             block = block.astype(self.dtype, order="F", copy=False)
             with self.run.until_stopped():
-                image = self.products(block)
+                self._append(block, self.products(block))
             if self.run.status is not None:
                 return self._ended(count - 1, self.run.status)
-            self._append(block, image)
             values, rotation = self._rotation()
             size = float(np.abs(values[: self.k]).max(initial=0.0))
             worst = float(self._residual_norms(rotation[:, : self.k]).max(initial=0.0))
@@ -188,7 +187,10 @@ class _Space:
             block = self._next
 
     def _append(self, block: Vectors, image: Vectors) -> None:
-        """Take a block and its image into the space, and find the next block."""
+        """Take a block and its image into the space, and find the next block.
+
+        The space stays as it was where Ctrl-C ends this.
+        """
         old, new = self._size, self._size + block.shape[1]
         self._basis[:, old:new] = block
         if self._images is not None:
@@ -197,9 +199,9 @@ class _Space:
         side = basis.T @ image
         self._T[:new, old:new] = side
         self._T[old:new, :old] = side[:old].T
-        self._size, self._last = new, old
-        self._next = _orthonormal(image - basis @ side, basis)
-        self._coupling = self._next.T @ image
+        following = _orthonormal(image - basis @ side, basis)
+        coupling = following.T @ image
+        self._size, self._last, self._next, self._coupling = new, old, following, coupling
 
     def _rotation(self) -> tuple[Array, Array]:
         """Return the Ritz values and the coefficients of the Ritz vectors in the basis."""
