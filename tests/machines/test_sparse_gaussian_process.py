@@ -182,6 +182,28 @@ def test_limits_and_interrupts_keep_the_best_point() -> None:
     assert short.lower_bound_ <= short.certificate_.dual
 
 
+@pytest.mark.parametrize("moved", [False, True])
+def test_the_bound_where_a_search_ends_is_not_computed_again(
+    monkeypatch: pytest.MonkeyPatch, moved: bool
+) -> None:
+    calls: list[int] = []
+    bound, choose = inducing_search.Samples.bound, inducing_search.InducingSearch.choose_better
+
+    def counted(*arguments: Any) -> Any:
+        calls.append(1)
+        return bound(*arguments)
+
+    def chosen_again(*arguments: Any) -> bool:
+        calls.pop()  # one evaluation, for the new points
+        return choose(*arguments)
+
+    monkeypatch.setattr(inducing_search.Samples, "bound", counted)
+    monkeypatch.setattr(inducing_search.InducingSearch, "choose_better", chosen_again)
+    model = SparseGaussianProcessRegressor(1.0 * RBF(0.5), 8, optimize_inducing=moved)
+    model.fit(X, y)
+    assert len(calls) == model.certificate_.n_iter
+
+
 def test_strings_and_files(tmp_path: Path) -> None:
     words = ["banana", "bandana", "kernel", "colonel", "banal"]
     targets = [1.0, 0.9, -1.0, -0.8, 0.7]

@@ -128,12 +128,12 @@ class InducingSearch:
             return (
                 at.value + density,
                 lambda: bound_gradient(at, samples.Y)[0] + prior_slope,
-                None,
+                at if samples is self.samples else None,
             )
 
         found = self.model._search(self.covariance, point, self._run, self.rng, restarts)
         self._take(found)
-        self.covariance, self.at = self.covariance.with_theta(found.theta), None
+        self.covariance, self.at = self.covariance.with_theta(found.theta), found.at
         self._slope = found.gradient if samples is self.samples else None
 
     def move(self) -> None:
@@ -154,7 +154,7 @@ class InducingSearch:
                 assert moved is not None
                 return np.concatenate([theta + prior_slope, moved.ravel()])
 
-            return at.value + density, gradient, None
+            return at.value + density, gradient, at
 
         start = np.concatenate(
             [self.covariance.theta, np.asarray(self.Z, dtype=np.float64).ravel()]
@@ -164,7 +164,7 @@ class InducingSearch:
         found = maximise(objective, [start], bounds, "fmin_l_bfgs_b", self._run.branch())
         self._take(found)
         self.covariance = self.covariance.with_theta(found.theta[:p])
-        self.Z, self.positions, self.at = found.theta[p:].reshape(shape), None, None
+        self.Z, self.positions, self.at = found.theta[p:].reshape(shape), None, found.at
         if found.gradient is None:
             self._slope = None
         else:
