@@ -56,7 +56,6 @@ PRIVATE_ACCESSES = {
         "_check_target",
         "_covariance",
         "_enter",
-        "_evaluate",
         "_loss",
         "_pose",
         "_posed_again",

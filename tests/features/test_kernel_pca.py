@@ -12,7 +12,7 @@ from mercer import KernelPCA
 from mercer.features.projected_gram import ProjectedGram
 from mercer.gram import Gram
 from mercer.kernels import RBF, Linear, Polynomial, Sigmoid, Spectrum, ThinPlate
-from mercer.solvers.prove.eigenvalues import upper_bounds
+from mercer.solvers.prove.eigenvalue_bounds import upper_bounds
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3)) * [3.0, 1.0, 0.5]

@@ -136,7 +136,8 @@ class Solver(ABC):
                 return ""  # solvers of hard constraints are for nothing else
             refusal = next(self._lacking_in_primal(problem), None)
             return refusal or next(self._lacking_in_dual(problem), None)
-        return next(self._lacking_in_dual(problem), None) if hasattr(problem, "dual") else None
+        dual: Any = problem
+        return next(self._lacking_in_dual(dual), None) if hasattr(dual, "dual") else None
 
     def _lacking_in_primal(self, problem: Problem) -> Iterator[str]:
         """Yield a sentence for a regulariser, loss or weights that the solver does not take."""

@@ -1,6 +1,6 @@
 """Certificates: the only package that makes them, one module per kind of statement."""
 
-from .eigenvalues import eigenvalues_at_most
+from .eigenvalue_bounds import eigenvalues_at_most
 from .statements import bounded, local
 
 __all__ = ["bounded", "eigenvalues_at_most", "local"]
