@@ -87,7 +87,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
     def _time_for_fit(self) -> float:
         """Return the time limit of the machine itself: with probabilities, five more follow."""
-        return (_PART_OF_FIT if self.probability else 1.0) * float(self.time_limit)
+        return (_PART_OF_FIT if self.probability else 1.0) * super()._time_for_fit()
 
     def _calibrate(self, fitting: Fitting, seconds: float) -> None:
         """Fit the maps from decision values to probabilities, in the time that is left."""
