@@ -397,6 +397,22 @@ def test_an_interrupt_makes_no_further_factorisation(monkeypatch: Any) -> None:
     assert model.certificate_.status == "interrupted"
 
 
+def test_the_certificate_of_a_process_by_iteration_takes_ka_from_the_evidence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given = []
+    certificates = regression.certificates
+
+    def seen(problem: Any, solution: Any, *rest: Any) -> Any:
+        given.append(solution.values)
+        return certificates(problem, solution, *rest)
+
+    monkeypatch.setattr(regression, "certificates", seen)
+    model = GaussianProcessRegressor(RBF(0.4), alpha=0.1, solver="cg", optimizer=None).fit(X, y)
+    K = model.kernel_(X, X)
+    np.testing.assert_allclose(given[0][:, 0], K @ model.alpha_, rtol=1e-12)
+
+
 def test_a_prior_on_hyper_parameters_pulls_them() -> None:
     def log_prior(theta: Any) -> Any:
         return -50.0 * float(((theta - 1.0) ** 2).sum()), -100.0 * (theta - 1.0)
