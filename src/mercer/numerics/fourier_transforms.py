@@ -9,14 +9,16 @@ F[k] is a non-negative measure; :math:`(2\pi)^{-d/2} F[k] / k(0)` then is a prob
 regularisation operator of the kernel divides by F[k] in the frequency domain (Smola, Learning with
 Kernels, 1998, sections 3.3 and 3.4, whose misprints are corrected here and named where they are).
 
-Every function takes frequencies as :func:`~mercer.numerics.frequencies.as_frequencies` does, and
-the parameters of the kernel by name. A kernel offers its transform to the rest of the package by a
-method ``spectral_density(omega, dimension=None)``, made by `mercer.kernels.stated_spectrum`.
+Every function takes frequencies as :func:`~mercer.numerics.frequencies.as_frequencies` does,
+``(omega, dimension=None)``, and the parameters of the kernel by name. A kernel offers its transform
+to the rest of the package by a method ``spectral_density(omega, dimension=None)``, made by
+`mercer.kernels.stated_spectrum`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from math import exp, inf, lgamma, log, pi, sqrt
 from typing import Any
 
@@ -27,28 +29,51 @@ from mercer.objects.parameters import real
 from .bessel import bessel_ratio, log_bessel_k
 from .frequencies import as_frequencies
 
+Transform = Callable[..., np.ndarray]
 
-def gaussian(omega: Any, dimension: int | None = None, *, gamma: float) -> np.ndarray:
+
+def closed_form(*positive: str) -> Callable[[Transform], Transform]:
+    """Return a decorator: frequencies of any form become rows, and these parameters must be > 0."""
+
+    def decorate(form: Transform) -> Transform:
+        @wraps(form)
+        def transform(omega: Any, dimension: int | None = None, **parameters: Any) -> np.ndarray:
+            for name in positive:
+                if name in parameters:
+                    _require_positive(name, parameters[name])
+            return form(as_frequencies(omega, dimension), **parameters)
+
+        return transform
+
+    return decorate
+
+
+def _require_positive(name: str, value: float) -> None:
+    """Reject a parameter at which the kernel is constant or not defined."""
+    if real(value, name, minimum=0) == 0:
+        raise ValueError(f"with {name} = 0 the kernel has no Fourier transform; use more.")
+
+
+@closed_form("gamma")
+def gaussian(w: np.ndarray, *, gamma: float) -> np.ndarray:
     r"""Return the transform of exp(-gamma \|x\|^2), which is Gaussian again.
 
     .. math:: F[k](\omega) = (2\gamma)^{-d/2} \exp(-\|\omega\|^2 / (4\gamma))
     """
-    _positive(gamma=gamma)
-    w = as_frequencies(omega, dimension)
     return (2.0 * gamma) ** (-w.shape[1] / 2) * np.exp(-(w**2).sum(axis=1) / (4.0 * gamma))
 
 
-def laplacian(omega: Any, dimension: int | None = None, *, gamma: float) -> np.ndarray:
+@closed_form("gamma")
+def laplacian(w: np.ndarray, *, gamma: float) -> np.ndarray:
     r"""Return the transform of exp(-gamma \|x\|_1), a product over the coordinates.
 
     .. math:: F[k](\omega) = \prod_i \sqrt{2/\pi} \, \gamma / (\gamma^2 + \omega_i^2)
     """
-    _positive(gamma=gamma)
-    w = as_frequencies(omega, dimension)
     return np.prod(sqrt(2 / pi) * gamma / (gamma**2 + w**2), axis=1)
 
 
-def exponential(omega: Any, dimension: int | None = None, *, gamma: float) -> np.ndarray:
+@closed_form("gamma")
+def exponential(w: np.ndarray, *, gamma: float) -> np.ndarray:
     r"""Return the transform of exp(-gamma \|x\|_2).
 
     .. math:: F[k](\omega) = 2^{d/2} \pi^{-1/2} \, \Gamma\!\left(\tfrac{d+1}{2}\right)
@@ -57,13 +82,11 @@ def exponential(omega: Any, dimension: int | None = None, *, gamma: float) -> np
     The thesis prints Gamma(d/2 + 1) in the last line of (3.51); the line before gives (d + 1)/2,
     which is right.
     """
-    _positive(gamma=gamma)
-    return matern(omega, dimension, nu=0.5, length_scale=1.0 / gamma)
+    return matern(w, nu=0.5, length_scale=1.0 / gamma)
 
 
-def matern(
-    omega: Any, dimension: int | None = None, *, nu: float, length_scale: float = 1.0
-) -> np.ndarray:
+@closed_form("length_scale")
+def matern(w: np.ndarray, *, nu: float, length_scale: float = 1.0) -> np.ndarray:
     r"""Return the transform of the Matern kernel with k(0) = 1.
 
     .. math:: F[k](\omega) = 2^{d/2} \frac{\Gamma(\nu + d/2)}{\Gamma(\nu)}
@@ -73,11 +96,9 @@ def matern(
     (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, (4.15), in the unitary
     convention.) nu = 1/2 is the exponential kernel, nu = infinity the Gaussian one.
     """
-    _positive(length_scale=length_scale)
     if nu == inf:
-        return gaussian(omega, dimension, gamma=0.5 / length_scale**2)
-    _positive(nu=nu)
-    w = as_frequencies(omega, dimension)
+        return gaussian(w, gamma=0.5 / length_scale**2)
+    _require_positive("nu", nu)
     d = w.shape[1]
     rate = 2.0 * nu / length_scale**2
     logarithm = (
@@ -90,9 +111,8 @@ def matern(
     return np.exp(logarithm)
 
 
-def rational_quadratic(
-    omega: Any, dimension: int | None = None, *, alpha: float, length_scale: float = 1.0
-) -> np.ndarray:
+@closed_form("alpha", "length_scale")
+def rational_quadratic(w: np.ndarray, *, alpha: float, length_scale: float = 1.0) -> np.ndarray:
     r"""Return the transform of (1 + \|x\|^2 / (2 alpha l^2))^(-alpha).
 
     .. math:: F[k](\omega) = \frac{2^{1-\alpha} b^d}{\Gamma(\alpha)}
@@ -104,8 +124,6 @@ def rational_quadratic(
 
     Returns the values; infinity at frequency 0 where the kernel is not integrable.
     """
-    _positive(alpha=alpha, length_scale=length_scale)
-    w = as_frequencies(omega, dimension)
     d = w.shape[1]
     b = length_scale * sqrt(2.0 * alpha)
     order = alpha - d / 2
@@ -119,9 +137,8 @@ def rational_quadratic(
     return np.where((r > 0) & np.isfinite(values), values, at_zero)
 
 
-def damped_oscillator(
-    omega: Any, dimension: int | None = None, *, gamma: float = 1.0, factor: float = 1.0
-) -> np.ndarray:
+@closed_form("gamma", "factor")
+def damped_oscillator(w: np.ndarray, *, gamma: float = 1.0, factor: float = 1.0) -> np.ndarray:
     r"""Return the transform of the damped harmonic oscillator 1 / (gamma^2 + (factor \|x\|)^2).
 
     .. math:: F[k](\omega) = \frac{1}{c^2} \left(\frac{a}{\|\omega\|}\right)^{\nu}
@@ -130,12 +147,12 @@ def damped_oscillator(
     with c the factor of the distance. It decays like exp(-a \|omega\|) in every dimension (Smola
     1998, (3.52)).
     """
-    _positive(gamma=gamma, factor=factor)
     width = gamma / (factor * sqrt(2.0))
-    return rational_quadratic(omega, dimension, alpha=1.0, length_scale=width) / gamma**2
+    return rational_quadratic(w, alpha=1.0, length_scale=width) / gamma**2
 
 
-def inverse_multiquadric(omega: Any, dimension: int | None = None, *, c: float) -> np.ndarray:
+@closed_form("c")
+def inverse_multiquadric(w: np.ndarray, *, c: float) -> np.ndarray:
     r"""Return the transform of the inverse multiquadric 1 / sqrt(\|x\|^2 + c^2).
 
     .. math:: F[k](\omega) = \sqrt{2/\pi} \left(\frac{c}{\|\omega\|}\right)^{\nu}
@@ -143,13 +160,11 @@ def inverse_multiquadric(omega: Any, dimension: int | None = None, *, c: float) 
 
     Returns the values; infinity at frequency 0, since the kernel is not integrable.
     """
-    _positive(c=c)
-    return rational_quadratic(omega, dimension, alpha=0.5, length_scale=c) / c
+    return rational_quadratic(w, alpha=0.5, length_scale=c) / c
 
 
-def b_spline(
-    omega: Any, dimension: int | None = None, *, order: int, scale: float = 1.0
-) -> np.ndarray:
+@closed_form("scale")
+def b_spline(w: np.ndarray, *, order: int, scale: float = 1.0) -> np.ndarray:
     r"""Return the transform of the product of B-splines B_n(x_i / s).
 
     B_n is the convolution of n + 1 indicators of [-1/2, 1/2], hence
@@ -160,15 +175,12 @@ def b_spline(
     It is non-negative for odd n only, which is why even orders are no kernels; its zeros are
     frequencies that no function of the space contains (Smola 1998, (3.28)).
     """
-    _positive(scale=scale)
-    w = as_frequencies(omega, dimension)
     # numpy.sinc is sin(pi x) / (pi x).
     return np.prod(scale / sqrt(2 * pi) * np.sinc(scale * w / (2 * pi)) ** (order + 1), axis=1)
 
 
-def radial_b_spline(
-    omega: Any, dimension: int | None = None, *, order: int, scale: float = 1.0
-) -> np.ndarray:
+@closed_form("scale")
+def radial_b_spline(w: np.ndarray, *, order: int, scale: float = 1.0) -> np.ndarray:
     r"""Return the transform of the radial spline B_n(\|x\| / s).
 
     B_n is the convolution of n + 1 indicators of the unit ball of R^d, hence
@@ -178,23 +190,12 @@ def radial_b_spline(
 
     (Smola 1998, (3.57), which leaves out the factors). Non-negative for odd n only.
     """
-    _positive(scale=scale)
-    w = as_frequencies(omega, dimension)
     d = w.shape[1]
     ball = bessel_ratio(d / 2, scale * np.sqrt((w**2).sum(axis=1)))
     return scale**d * (2 * pi) ** (order * d / 2) * ball ** (order + 1)
 
 
-def radial(
-    omega: Any, dimension: int | None = None, *, profile: Callable[[np.ndarray], Any]
-) -> np.ndarray:
+@closed_form()
+def radial(w: np.ndarray, *, profile: Callable[[np.ndarray], Any]) -> np.ndarray:
     """Return a transform that is known as a function of the length of a frequency."""
-    w = as_frequencies(omega, dimension)
     return np.asarray(profile(np.sqrt((w**2).sum(axis=1))), dtype=np.float64)
-
-
-def _positive(**parameters: float) -> None:
-    """Reject parameters at which the kernel is constant or not defined."""
-    for name, value in parameters.items():
-        if real(value, name, minimum=0) == 0:
-            raise ValueError(f"with {name} = 0 the kernel has no Fourier transform; use more.")
