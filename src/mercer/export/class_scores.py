@@ -71,11 +71,11 @@ def projected(g: Graph, p: str, predicted: str, weight: Array) -> str:
     sums: a class joins the pool while all before it have.
     """
     k = len(weight)
-    priced = g.mul(p, weight)
+    weighted = g.mul(p, weight)
     led = g.op("Gather", np.eye(k), predicted, axis=0)
     is_leader = g.op("Greater", led, 0.5)
     sizes, order = g.several(
-        2, "TopK", g.where(is_leader, -1.0, priced), np.array([k]), axis=1, largest=1, sorted=1
+        2, "TopK", g.where(is_leader, -1.0, weighted), np.array([k]), axis=1, largest=1, sorted=1
     )
     shares = g.op("GatherElements", p, order, axis=1)
     parts = g.op("Gather", 1.0 / weight, order, axis=0)
@@ -96,7 +96,7 @@ def projected(g: Graph, p: str, predicted: str, weight: Array) -> str:
     result = g.op("ScatterElements", p, order, pooled, axis=1)
     rest = g.total(g.mul(result, g.sub(1.0, led)), 1)
     result = g.where(is_leader, g.sub(1.0, rest), result)
-    leads = g.op("Equal", g.op("ArgMax", priced, axis=1, keepdims=1), g.op(
+    leads = g.op("Equal", g.op("ArgMax", weighted, axis=1, keepdims=1), g.op(
         "Unsqueeze", predicted, np.array([1])))  # fmt: skip
     return g.where(leads, p, result)
 

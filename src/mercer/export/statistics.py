@@ -78,7 +78,7 @@ def coordinates_of_pairs(
 def coordinates_of_objects(
     graph: Graph, f: Coordinates, combination: str, order: int, X: str, n_columns: int
 ) -> str:
-    """Return the same of every row with itself, as a column."""
+    """Return such a statistic of every row with itself, as a column."""
     if f.of_difference:
         value = f.peak if f.function not in ("power", "half_power") else 0.0
         total = {

@@ -36,7 +36,7 @@ def contract(gram: Gram, W: Array) -> dict[str, Array]:
 def contracted(
     kernel: Kernel, X: Any, W: Array, wanted: frozenset[str] | None = None
 ) -> dict[str, Array]:
-    """Return the same for a bound kernel and validated objects, for some parameters or for all."""
+    """Return these sums for a bound kernel and validated objects, by some parameters or all."""
     n = len(W)
     step = max(1, min(n, _BYTES // (8 * max(n, 1))))
     if step >= n:

@@ -1,6 +1,6 @@
 """Storage of objects for the native loops: dense or compressed, single or double precision.
 
-A `Layout` is chosen once, from the objects that stay (training rows, support vectors), and then
+A `Layout` is chosen once, from the reference objects (training rows, support vectors), and then
 holds for whatever is compared with them, so that a kernel value depends on its two rows alone.
 """
 
@@ -123,7 +123,7 @@ class Layout:
         )
 
     def _add_rows(self, store: Any, rows: Any, centre: np.ndarray | None) -> None:
-        """Add rows of numbers to a store, compressed where the objects that stay are."""
+        """Add rows of numbers to a store, compressed where the reference objects are."""
         if type(rows) is not np.ndarray and sp.issparse(rows):
             _add_sparse(store, rows.tocsr(), False)
         elif self.sparse:
@@ -150,7 +150,7 @@ class Layout:
             return numbers(scalars, views)
         program = part_program(kernel, scalars.columns, scalars.mapping)
         images = Images(program)
-        found = images.of_those_that_stay(views)
+        found = images.of_reference(views)
         centres: list[np.ndarray | None] = [None] * len(program.leaves)
         own = Layout(program, self.dtype, self.sparse, centres, images)
         store = own.prepare(views, found=found)
@@ -212,7 +212,7 @@ def choose_layout(
     ):
         dtype = "float64"
     images = Images(program)
-    found = images.of_those_that_stay(views)
+    found = images.of_reference(views)
     sparse = sp.issparse(X)
     if dtype != "float64":
         single = Layout(program, "float32", sparse, [None] * len(program.leaves), images)

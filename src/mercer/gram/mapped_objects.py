@@ -101,13 +101,13 @@ class Images:
 
     program: Program  # the kernel's program
     # for mapped leaves and sequences the columns of the features, or the numbers of the tokens, of
-    # the objects that stay
+    # the reference objects
     vocabularies: dict[int, Vocabulary] = field(default_factory=dict)
     # for every leaf of images whether their rows are stored compressed
     compressed: dict[int, bool] = field(default_factory=dict)
 
-    def of_those_that_stay(self, views: Views) -> dict[int, Any]:
-        """Return the images of the objects from which the columns are taken."""
+    def of_reference(self, views: Views) -> dict[int, Any]:
+        """Return the images of the reference objects, from which the columns are taken."""
         for k, leaf in enumerate(self.program.leaves):
             if leaf.mapped or leaf.kind == "sequence":
                 self.vocabularies[k] = Vocabulary()
@@ -139,7 +139,7 @@ class Images:
         return found
 
     def _stored(self, k: int, rows: Any) -> Any:
-        """Return rows in the form in which those that stay are stored, once that is known."""
+        """Return rows in the form in which the reference objects are stored, once that is known."""
         if k not in self.compressed:
             return rows
         if self.compressed[k]:

@@ -372,7 +372,7 @@ class Gram:
 
 
 class Prepared:
-    """Objects that stay (support vectors), ready to be compared with many others.
+    """Reference objects (support vectors), ready to be compared with many others.
 
     Parameters
     ----------
@@ -463,7 +463,7 @@ class Prepared:
 
 
 class Products:
-    """Products of prepared objects with vectors that stay too (the coefficients of a machine).
+    """Products of prepared objects with fixed vectors (the coefficients of a machine).
 
     Of a kernel that is a dot product of stored rows, the objects and vectors are taken together
     to weight vectors once, and a product costs no kernel value. It is then more accurate than the

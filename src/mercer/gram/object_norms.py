@@ -50,7 +50,7 @@ def sequence_norms(leaf: Leaf, sequences: Any, views: Views) -> np.ndarray | Non
 
 
 def refuse_out_of_range(logs: np.ndarray, kernel: Any) -> None:
-    """Reject k(x, x) that are no numbers, by their logarithms."""
+    """Reject k(x, x) beyond the range of float64, given their logarithms."""
     finite = logs[np.isfinite(logs)]
     if finite.size == 0 or np.abs(finite).max() <= LARGEST_LOG:
         return

@@ -218,7 +218,7 @@ class Builder(Scope):
     def mapped(self, kernel: Kernel, statistic: str) -> None:
         """Push a pair statistic of the features that `kernel.map_objects` makes of the objects.
 
-        This is for features whose columns are taken from the objects that stay, by way of a
+        This is for features whose columns are taken from the reference objects, by way of a
         vocabulary; a map with fixed columns goes `through`. Features without a column drop out of a
         dot product, which stays exact; a distance needs all of them, so its map must not depend
         on the vocabulary.

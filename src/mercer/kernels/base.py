@@ -357,7 +357,7 @@ class Kernel(Parametrised):
         Such a kernel compiles to ``builder.mapped(self, "dot")``. The map is called once for each
         set of objects, not once for each tile; row i of the array or CSR array of shape (n_X,
         n_features) depends on object i and the vocabulary only. The vocabulary gives features their
-        columns. It holds those of the objects that stay; features of other objects that are not
+        columns. It holds those of the reference objects; features of other objects that are not
         among them get none.
         """
         raise NotImplementedError(f"{type(self).__name__} has no explicit features.")
@@ -559,7 +559,7 @@ class Kernel(Parametrised):
         return None
 
     def _normalized_gradient(self, X: Any, Z: Any) -> dict[str, np.ndarray] | None:
-        """Return the derivatives of that kernel by the parameters of this one, if there is one."""
+        """Return the derivatives of normalize(self), if it has such a form, by own parameters."""
         form = self._normalized_form()
         return None if form is None else self._by_own_parameters(form._gradient(X, Z))
 
@@ -618,7 +618,7 @@ class Kernel(Parametrised):
         return self, *objects.stored_alike(self.validate(X, Z), Z)
 
     def _bound_and_views(self, X: Any) -> tuple[Kernel, Views]:
-        """Return the same, with the images of `X` that binding has made."""
+        """Return the bound kernel and the validated objects with their images under maps."""
         self.check_changes()
         names = None if self.is_bound else objects.column_names(X)
         X = self.validate(X)

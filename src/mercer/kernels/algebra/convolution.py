@@ -22,7 +22,9 @@ from .parts import OBJECTS, Parts, TakenApart, hashable, summed
 
 _PARTS = 1 << 9  # parts a side that are compared at a time, unless one object has more
 _PAIRS = 1 << 18  # pairs of parts that are compared at a time, where one side has few
-_FEW_PARTS = 1 << 6  # the same for k(x, x), where most pairs are not needed
+_FEW_PARTS = (
+    1 << 6
+)  # parts that are compared at a time for k(x, x), where most pairs are not needed
 
 
 class Convolution(Kernel):

@@ -75,7 +75,7 @@ class _Whole:
     weight: np.ndarray  # the weights of the decompositions
     start: np.ndarray  # where the objects begin
     # for kernels on components, by component and whether rows are compressed: what they make of the
-    # parts, as those that stay
+    # parts, as reference objects
     prepared: list[tuple[Kernel, int, bool, Prepared]] = field(default_factory=list)
     # for kernels on components and other sets, which stay: the blocks of values
     compared: list[tuple[Kernel | None, int, _Whole, Blocks]] = field(default_factory=list)
@@ -182,7 +182,7 @@ def _kernel_values(kernel: Kernel, d: int, left: _Whole, right: _Whole) -> Block
 
 
 def _prepared(kernel: Kernel, d: int, whole: _Whole, parts: Any) -> Prepared:
-    """Return validated parts of a component as those that stay, prepared once."""
+    """Return validated parts of a component as reference objects, prepared once."""
     compressed = sp.issparse(parts)
     for known in whole.prepared:
         if known[1:3] == (d, compressed) and known[0] == kernel:

@@ -223,7 +223,7 @@ class TfIdf(Kernel):
     def map_objects(self, X: Any, vocabulary: Vocabulary) -> sp.csr_array:
         bags = X if isinstance(X, Bags) else self._map(X)
         if isinstance(bags, Bags):
-            # The dictionary of the terms is made once for the objects that stay.
+            # The dictionary of the terms is made once for the reference objects.
             columns = vocabulary.memory.get("columns")
             if columns is None:
                 columns = vocabulary.memory["columns"] = _columns(self.vocabulary or ())

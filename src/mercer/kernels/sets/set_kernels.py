@@ -242,7 +242,7 @@ class Jaccard(SetKernel):
 
 
 class Common(SetKernel):
-    """What two sets, or multisets, have in common, where empty ones have emptiness in common.
+    """The measure of the intersection of two sets or multisets; that of two empty ones is 1.
 
     A set of measure 0 has one feature, which no other set has, and so the measure 1: its ratio of
     intersection to union is 1 with itself and 0 with others, as that of any set. A part of

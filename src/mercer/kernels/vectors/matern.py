@@ -205,7 +205,7 @@ def _nu_slope(nu: float, u: np.ndarray) -> np.ndarray:
 
 
 def _nu_slope_apart(nu: float, u: np.ndarray) -> np.ndarray:
-    """Return that derivative for u > 0.
+    """Return the derivative of the profile with respect to nu, for u > 0.
 
     The derivative of K_nu with respect to the order is the integral of t sinh(nu t) exp(-u cosh t)
     over t > 0, for which the trapezoidal rule converges exponentially.
