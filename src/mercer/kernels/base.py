@@ -626,6 +626,7 @@ class Kernel(Parametrised):
         return self if self.is_bound else self.bound_to_valid(views, None, names), views
 
     def require_bound(self, purpose: str) -> None:
+        """Raise ValueError if a parameter still depends on data; `purpose`: of the values."""
         if not self.is_bound:
             raise ValueError(
                 f"{self!r} has parameters that depend on the data, so its values {purpose} are "
