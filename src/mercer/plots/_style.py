@@ -39,6 +39,11 @@ def new_axes(ax: Axes | None, *, figsize: tuple[float, float] = (6.0, 4.6)) -> A
     return plt.subplots(figsize=figsize, layout="constrained")[1]
 
 
+def tidy(ax: Axes) -> None:
+    """Frame only where there is a scale to read."""
+    ax.spines[["top", "right"]].set_visible(False)
+
+
 def finished(
     ax: Axes,
     x: str,
@@ -60,7 +65,7 @@ def finished(
         ax.set_title(title)
     if legend is not None:
         ax.legend(frameon=False, **legend)
-    ax.spines[["top", "right"]].set_visible(False)
+    tidy(ax)
     return ax
 
 
