@@ -30,7 +30,7 @@ from mercer.objects.validation import count, take
 from mercer.run import Run
 
 from .bound import Bound, Condition, bound, state
-from .loo_formulas import STABLE, estimates_of, with_conditions
+from .loo_formulas import STABLE, TITLES, estimates_of
 from .measured import Measured, intercept_is_determined, measure, one_column
 from .statements import (
     ESTIMATE,
@@ -310,16 +310,6 @@ def _by_refits(
     return found
 
 
-TITLES = {
-    "support_vectors": "support vectors",
-    "xi_alpha": "xi-alpha",
-    "jaakkola_haussler": "Jaakkola-Haussler",
-    "radius_margin": "radius and margin",
-    "gacv": "GACV",
-    "span": "span",
-}
-
-
 def _stated(m: Measured, errors: _Errors) -> tuple[tuple[Statement, ...], dict[str, str]]:
     """Return the exact error, its bounds and its estimates; and why others do not apply."""
     n, total = m.n_samples, float(np.nansum(errors.losses[m.rows]))
@@ -341,7 +331,7 @@ def _stated(m: Measured, errors: _Errors) -> tuple[tuple[Statement, ...], dict[s
     if "xi_alpha" in found and m.with_intercept and not errors.pending:
         evidence = f"all but {len(errors.unstable)} of {len(errors.refitted)}"
         stable = Condition.that(STABLE.what, not errors.unstable, evidence)
-        found["xi_alpha"] = with_conditions(found["xi_alpha"], stable)
+        found["xi_alpha"] = found["xi_alpha"].knowing(stable)
     for key, value in found.items():
         guess = key in ("span", "gacv") or (key == "jaakkola_haussler" and m.with_intercept)
         made.append(Statement(TITLES[key], ESTIMATE if guess else LEAVE_ONE_OUT, value))
@@ -353,7 +343,7 @@ def _essential(m: Measured, errors: _Errors) -> Bound:
     always = m.rows[errors.losses[m.rows] == 1]
     counted = len({*errors.essential, *errors.pending, *always.tolist()})
     made = essential_bound(counted, m.n_samples)
-    return with_conditions(made, m.determined) if errors.pending else made
+    return made.knowing(m.determined) if errors.pending else made
 
 
 def _in_closed_form(model: Any, X: Any, y: Any, sample_weight: Any, m: Measured) -> _Errors:

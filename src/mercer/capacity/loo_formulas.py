@@ -28,8 +28,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.objects.parameters import require_choice
+
 from .bound import Bound, Condition, bound, state
-from .measured import Measured, measure
+from .measured import Measured, NotApplicableError, measure
 
 __all__ = ["loo_estimates"]
 
@@ -42,6 +44,16 @@ STABLE = Condition("every machine without one row has a free support vector")
 UNCHANGED_SETS = Condition(
     "the sets of free and bounded support vectors stay the same without the row"
 )
+TITLES = {
+    "support_vectors": "support vectors",
+    "xi_alpha": "xi-alpha",
+    "jaakkola_haussler": "Jaakkola-Haussler",
+    "radius_margin": "radius and margin",
+    "gacv": "GACV",
+    "span": "span",
+}
+"""The bounds and estimates of this file, as keys and in tables."""
+
 LEAST_SQUARES = "all rows are support vectors, and the leave-one-out error has a closed form"
 FIRST_ORDER = Condition("the change of f(x_i) is linear in the change of its target")
 
@@ -127,9 +139,8 @@ def loo_estimates(
     >>> float(found["support_vectors"]), float(found["span"])
     (0.75, 0.75)
     """
-    known = ("support_vectors", "xi_alpha", "jaakkola_haussler", "span", "gacv", "radius_margin")
-    if kind is not None and kind not in known:
-        raise ValueError(f"kind must be one of {', '.join(known)}; got {kind!r}.")
+    if kind is not None:
+        require_choice(kind, "kind", TITLES)
     found, refused = estimates_of(measure(model, X, y, sample_weight))
     if kind is None:
         return found
@@ -140,40 +151,24 @@ def loo_estimates(
 
 def estimates_of(m: Measured) -> tuple[dict[str, Bound], dict[str, str]]:
     """Return the estimates that apply to a machine, and for each of the others the reason."""
-    found: dict[str, Bound] = {}
-    makers = {
-        "support_vectors": _support_vectors,
-        "xi_alpha": _xi_alpha,
-        "jaakkola_haussler": _jaakkola_haussler,
-        "span": _span,
-        "gacv": _gacv,
-        "radius_margin": _radius_margin,
-    }
     if m.least_squares:
-        return {}, dict.fromkeys(makers, LEAST_SQUARES)
+        return {}, dict.fromkeys(TITLES, LEAST_SQUARES)
+    found: dict[str, Bound] = {}
     refused: dict[str, str] = {}
-    for name, make in makers.items():
+    makers = _support_vectors, _xi_alpha, _jaakkola_haussler, _radius_margin, _gacv, _span
+    for name, make in zip(TITLES, makers, strict=True):
         try:
             found[name] = make(m)
-        except _NotApplicableError as reason:
+        except NotApplicableError as reason:
             refused[name] = str(reason)
     return found, refused
 
 
-def with_conditions(made: Bound, *conditions: Condition) -> Bound:
-    """Return a bound with further conditions, the checked ones first."""
-    return made.knowing(*conditions)
-
-
-class _NotApplicableError(Exception):
-    """Says why an estimate does not apply to a machine."""
-
-
 def _support_vectors(m: Measured) -> Bound:
     if m.kind not in ("binary", "multiclass"):
-        raise _NotApplicableError("it counts wrong labels, and needs a classifier")
+        raise NotApplicableError("it counts wrong labels, and needs a classifier")
     counted = len(np.union1d(m.model.support_, m.rows[m.lone]))
-    return with_conditions(support_vector_bound(counted, m.n_samples), m.determined)
+    return support_vector_bound(counted, m.n_samples).knowing(m.determined)
 
 
 def _xi_alpha(m: Measured) -> Bound:
@@ -181,11 +176,11 @@ def _xi_alpha(m: Measured) -> Bound:
     r2 = float(m.diagonal.max()) - (m.smallest_value() if m.with_intercept else 0.0)
     flagged = (m.alpha > 0) & (2 * m.alpha * r2 + m.slack >= 1 - _tolerance(m))
     made = xi_alpha_bound(int(np.sum(flagged | m.lone)), m.n_samples)
-    made = with_conditions(made, m.determined, m.fixed_price, m.psd)
+    made = made.knowing(m.determined, m.fixed_price, m.psd)
     if not m.with_intercept:  # follows from the bound of Jaakkola and Haussler
         return made
     one_price = Condition.that("slack has one price for all rows", m.uniform, "weights")
-    return with_conditions(made, one_price, STABLE)
+    return made.knowing(one_price, STABLE)
 
 
 def _jaakkola_haussler(m: Measured) -> Bound:
@@ -195,14 +190,14 @@ def _jaakkola_haussler(m: Measured) -> Bound:
     no_offset = Condition.that(
         "the function has no intercept", not m.with_intercept, f"b = {m.offset:.4g}"
     )
-    return with_conditions(made, no_offset, m.fixed_price, m.psd)
+    return made.knowing(no_offset, m.fixed_price, m.psd)
 
 
 def _span(m: Measured) -> Bound:
     if m.kind not in ("binary", "regression"):
-        raise _NotApplicableError("it is for one function, of two classes or of a regression")
+        raise NotApplicableError("it is for one function, of two classes or of a regression")
     if m.loss == "other":
-        raise _NotApplicableError("it is for a linear or a squared price of slack, not for both")
+        raise NotApplicableError("it is for a linear or a squared price of slack, not for both")
     left_out = m.values.copy()
     left_out[m.support] = left_out_values(m)
     if m.kind == "regression":
@@ -210,7 +205,7 @@ def _span(m: Measured) -> Bound:
     else:
         wrong = m.y * left_out <= _tolerance(m)
         made = span_estimate(int(np.sum(wrong[m.support])), m.n_samples)
-    return with_conditions(made, m.determined, m.fixed_price, m.psd)
+    return made.knowing(m.determined, m.fixed_price, m.psd)
 
 
 def left_out_values(m: Measured) -> Array:
@@ -221,9 +216,9 @@ def left_out_values(m: Measured) -> Array:
     """
     free, chosen = m.support[m.free], m.support
     if not len(free):
-        raise _NotApplicableError("it needs a free support vector, and there is none")
+        raise NotApplicableError("it needs a free support vector, and there is none")
     if len(free) > MOST_FREE:
-        raise _NotApplicableError(
+        raise NotApplicableError(
             f"it inverts the matrix of the {len(free)} free support vectors; at most {MOST_FREE}"
         )
     shift = np.zeros(m.n_samples)
@@ -257,7 +252,7 @@ def _gacv(m: Measured) -> Bound:
         float(np.sum(weight * m.alpha * m.diagonal)),
         m.n_samples,
     )
-    return with_conditions(made, m.fixed_price, m.psd)
+    return made.knowing(m.fixed_price, m.psd)
 
 
 def _radius_margin(m: Measured) -> Bound:
@@ -266,7 +261,7 @@ def _radius_margin(m: Measured) -> Bound:
     shift = 0.0
     if m.loss == "squared":
         if not m.uniform:
-            raise _NotApplicableError("it needs one price of slack for all rows, without weights")
+            raise NotApplicableError("it needs one price of slack for all rows, without weights")
         shift = float((m.slack[m.support] / m.alpha[m.support]).max(initial=0.0))
     radius = m.ball_radius if m.with_intercept else m.radius
     made = radius_margin_bound(
@@ -276,16 +271,14 @@ def _radius_margin(m: Measured) -> Bound:
         4.0 if m.with_intercept else 1.0,
         int(m.lone.sum()),
     )
-    return with_conditions(made, m.fixed_price, m.psd)
+    return made.knowing(m.fixed_price, m.psd)
 
 
 def _require_binary(m: Measured, losses: tuple[str, ...]) -> None:
-    if m.kind != "binary":
-        raise _NotApplicableError("it is a statement about two classes")
+    m.require_two_classes()
     if m.loss not in losses:
-        raise _NotApplicableError(f"it is for {' or '.join(losses)} margins; this one is {m.loss}")
-    if m.psd.state == "violated":
-        raise _NotApplicableError(f"it needs a feature space; the kernel is {m.psd.evidence}")
+        raise NotApplicableError(f"it is for {' or '.join(losses)} margins; this one is {m.loss}")
+    m.require_feature_space()
 
 
 def _tolerance(m: Measured) -> float:

@@ -25,6 +25,10 @@ KINDS = ("binary", "multiclass", "regression", "one-class")
 BLOCK = 2**22  # kernel values that are held at a time
 
 
+class NotApplicableError(ValueError):
+    """Says why a statement does not apply to a machine."""
+
+
 @dataclass(frozen=True, eq=False)
 class Measured:
     """A fitted machine with one output and its training rows; made by `measure`.
@@ -215,6 +219,16 @@ class Measured:
     @property
     def _objects(self) -> Any:
         return self.X if self.n_samples == count(self.X) else take(self.X, self.rows)
+
+    def require_two_classes(self) -> None:
+        """Raise NotApplicableError unless the machine separates two classes."""
+        if self.kind != "binary":
+            raise NotApplicableError("it is a statement about two classes")
+
+    def require_feature_space(self) -> None:
+        """Raise NotApplicableError if the kernel is known to be indefinite."""
+        if self.psd.state == "violated":
+            raise NotApplicableError(f"it needs a feature space; the kernel is {self.psd.evidence}")
 
     def gram(self, left: Rows, right: Rows) -> Array:
         """Return kernel values between rows, given by their positions in `rows`."""

@@ -32,7 +32,6 @@ from .dimensions import vc_dim_margin, vc_dimension
 from .entropy import expansion_entropy
 from .finite_classes import test_set_bound
 from .loo_exact import LeaveOneOut, left_out
-from .loo_formulas import with_conditions
 from .luckiness import best_bound
 from .margin import (
     best_percentile,
@@ -41,7 +40,7 @@ from .margin import (
     margin_rate,
     stratified,
 )
-from .measured import Measured, one_column
+from .measured import Measured, NotApplicableError, one_column
 from .regression import regression_bound, regression_slacks, sse_bound
 from .soft_margin import best_target_margin, soft_margin_bound
 from .statements import (
@@ -272,7 +271,11 @@ def generalization_report(
         page.add("compression", GUARANTEE, _compression)
     else:
         page.refuse("compression", "it counts wrong labels, and needs a classifier")
-    _margins(page)
+    for name, kind, make in MARGINS:
+        page.add(name, kind, make)
+    if m.kind == "binary" and type(m.kernel) is Linear:
+        dimension = hyperplane_dimension(_parameters(m))
+        page.statements.append(Statement("dimension of hyperplanes", DIMENSION, dimension))
     _residuals(page, theta)
     _holdout(page, holdout, theta)
     error = None if m.kind == "regression" else m.n_errors / m.n_samples
@@ -297,7 +300,7 @@ class _Page:
             self.refuse(name, str(reason).rstrip("."))
             return
         if kind in (GUARANTEE, RELATIVE) and name != "hold-out":
-            made = with_conditions(made, self.chosen)
+            made = made.knowing(self.chosen)
         self.statements.append(Statement(name, kind, made))
 
     def refuse(self, name: str, reason: str) -> None:
@@ -324,44 +327,6 @@ def _compression(m: Measured, delta: float) -> Bound:
     return made.decide("training error", m.n_errors == 0, f"{m.n_errors} of {m.n_samples}")
 
 
-def _margins(page: _Page) -> None:
-    m = page.m
-    names = (
-        "VC dimension",
-        "hard margin",
-        "soft margin",
-        "margin percentile",
-        "perceptron",
-        "dimension with this margin",
-        "entropy numbers",
-    )
-    if m.kind != "binary":
-        for name in names:
-            page.refuse(name, "it is a statement about two classes")
-        return
-    if type(m.kernel) is Linear:
-        page.add("VC dimension", GUARANTEE, _vc)
-        page.add(
-            "dimension of hyperplanes", DIMENSION, lambda m, _: hyperplane_dimension(_parameters(m))
-        )
-    else:
-        page.refuse("VC dimension", f"the dimension of the class of {m.kernel!r} is not known")
-    page.add("entropy numbers", GUARANTEE, _entropy)
-    if m.psd.state == "violated":
-        for name in names[1:-1]:
-            page.refuse(name, f"it needs a feature space; the kernel is {m.psd.evidence}")
-        return
-    page.add("soft margin", GUARANTEE, _soft)
-    page.add("margin percentile", RELATIVE, _percentile)
-    if _margins_of(m)[1].min() > 0:
-        page.add("hard margin", GUARANTEE, _hard)
-        page.add("perceptron", RELATIVE, lambda m, _: margin_rate(m.n_samples, m.radius, _width(m)))
-        page.add("dimension with this margin", DIMENSION, _dimension)
-    else:
-        for name in ("hard margin", "perceptron", "dimension with this margin"):
-            page.refuse(name, f"the machine makes {m.n_errors} training errors, or has no margin")
-
-
 def _width(m: Measured) -> float:
     """Return the smallest distance of a row from the hyperplane."""
     return float((m.y * m.values).min()) / m.w_norm
@@ -377,16 +342,28 @@ def _lengths(m: Measured) -> tuple[float, float]:
     return math.sqrt(2) * m.radius, math.hypot(m.w_norm, m.offset / m.radius)
 
 
-def _margins_of(m: Measured) -> tuple[float, Any]:
+def _margins_of(m: Measured) -> tuple[float, NDArray[np.float64]]:
     """Return radius and margins with the offset as a coordinate of its own."""
+    m.require_two_classes()
+    m.require_feature_space()
     radius, w_norm = _lengths(m)
     return radius, m.y * m.values / w_norm
+
+
+def _separating(m: Measured) -> tuple[float, float]:
+    """Return radius and smallest margin of a machine without training errors."""
+    radius, margins = _margins_of(m)
+    if not margins.min() > 0:
+        raise NotApplicableError(
+            f"the machine makes {m.n_errors} training errors, or has no margin"
+        )
+    return radius, float(margins.min())
 
 
 def _linear(made: Bound, m: Measured) -> Bound:
     """Return a bound for functions without an offset, which this one is in the larger space."""
     evidence = "the offset is a coordinate of its own" if m.with_intercept else "no intercept"
-    return with_conditions(made.decide("without an offset", True, evidence), m.psd)
+    return made.decide("without an offset", True, evidence).knowing(m.psd)
 
 
 def _vc(m: Measured, delta: float) -> Bound:
@@ -395,19 +372,29 @@ def _vc(m: Measured, delta: float) -> Bound:
 
 
 def _parameters(m: Measured) -> int:
+    """Return the number of parameters of a hyperplane, with the offset."""
+    m.require_two_classes()
+    if type(m.kernel) is not Linear:
+        raise NotApplicableError(f"the dimension of the class of {m.kernel!r} is not known")
     kind = "halfspaces" if m.with_intercept else "homogeneous halfspaces"
     return int(vc_dimension(kind, int(m.X.shape[1])))
 
 
+def _perceptron(m: Measured, _: float) -> Bound:
+    _separating(m)
+    return margin_rate(m.n_samples, m.radius, _width(m))
+
+
 def _dimension(m: Measured, _: float) -> Bound:
+    _separating(m)
     columns = int(m.X.shape[1]) if type(m.kernel) is Linear else None
     return vc_dim_margin(m.radius, _width(m), n_features=columns, form="ceiling")
 
 
 def _hard(m: Measured, delta: float) -> Bound:
-    radius, margins = _margins_of(m)
-    made = stratified(hard_margin_bound(m.n_samples, radius, float(margins.min()), delta))
-    return _linear(made.decide("at least this margin", True, f"{margins.min():.4g}"), m)
+    radius, margin = _separating(m)
+    made = stratified(hard_margin_bound(m.n_samples, radius, margin, delta))
+    return _linear(made.decide("at least this margin", True, f"{margin:.4g}"), m)
 
 
 def _soft(m: Measured, delta: float) -> Bound:
@@ -429,6 +416,7 @@ def _percentile(m: Measured, delta: float) -> Bound:
 
 
 def _entropy(m: Measured, delta: float) -> Bound:
+    m.require_two_classes()
     if m.kernel.pairwise or not hasattr(m.X, "shape") or m.X.shape[1] > MOST_COLUMNS:
         raise ValueError(f"it needs vectors of at most {MOST_COLUMNS} columns and their kernel")
     steps = expansion_entropy(m.model.expansion_, m.X)
@@ -440,8 +428,20 @@ def _entropy(m: Measured, delta: float) -> Bound:
     else:  # the ramp loss lies above the error and below the hinge loss
         risk = float(np.clip(1 - agreement, 0, 1).mean())
         made = overall_bound(m.n_samples, cover, delta, emp_risk=risk)
-    made = with_conditions(made, *steps.log_covering(1.0).conditions)
+    made = made.knowing(*steps.log_covering(1.0).conditions)
     return made.decide("size, offset and radius", False, "they are those of this model")
+
+
+# Statements about two classes; each maker says to which machines it does not apply.
+MARGINS = (
+    ("VC dimension", GUARANTEE, _vc),
+    ("hard margin", GUARANTEE, _hard),
+    ("soft margin", GUARANTEE, _soft),
+    ("margin percentile", RELATIVE, _percentile),
+    ("perceptron", RELATIVE, _perceptron),
+    ("dimension with this margin", DIMENSION, _dimension),
+    ("entropy numbers", GUARANTEE, _entropy),
+)
 
 
 def _tabulated(log_covering: Callable[[float, int], float]) -> Callable[[float, int], float]:
