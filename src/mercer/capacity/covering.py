@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
-EXACT_POINTS = 16
+EXACT_POINTS = 16  # up to so many points subsets are enumerated
 
 
 @dataclass(frozen=True)

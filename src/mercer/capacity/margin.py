@@ -30,6 +30,7 @@ from .bound import (
     state,
 )
 from .dimensions import effective_vc_dimension
+from .shattering import signs_of
 from .vc import long_enough
 
 __all__ = [
@@ -290,10 +291,7 @@ def margin_distribution(
     """
     if not w_norm > 0:
         raise ValueError(f"w_norm must be positive; got {w_norm!r}.")
-    labels = np.asarray(y, dtype=float)
-    if not np.all(np.abs(labels) == 1):
-        raise ValueError("y must be labels 1 and -1.")
-    return np.sort(labels * np.asarray(f(X), dtype=float).ravel() / w_norm)
+    return np.sort(signs_of(y) * np.asarray(f(X), dtype=float).ravel() / w_norm)
 
 
 def n_margin_errors(margins: ArrayLike, margin: float) -> int:
@@ -391,12 +389,7 @@ def best_percentile(
     >>> best_percentile(np.linspace(-0.1, 1.0, 2000), radius=1.0, c=0.01).inputs["rank"]
     481
     """
-    ordered = np.sort(np.asarray(margins, dtype=float))
-    if ordered[-1] > radius * (1 + 1e-9):
-        raise ValueError(
-            f"radius {radius:g} is smaller than the data: a margin of {ordered[-1]:g} needs a "
-            "point at least as long."
-        )
+    ordered = np.sort(within(margins, radius))
     n = len(ordered)
     ranks = np.flatnonzero(ordered[: n - 1] > 0)
     if not len(ranks):
@@ -404,6 +397,17 @@ def best_percentile(
     inside = (radius / ordered[ranks]) ** 2 * math.log2(n) ** 2 + math.log2(1 / delta)
     best = int(ranks[np.argmin((ranks + 1) / n + np.sqrt(c / n * inside))])
     return percentile_bound(n, radius, float(ordered[best]), best + 1, delta, c)
+
+
+def within(margins: ArrayLike, radius: float) -> NDArray[np.float64]:
+    """Return margins as numbers; raise ValueError if one exceeds the radius of the data."""
+    values = np.asarray(margins, dtype=float)
+    if values.max() > radius * (1 + 1e-9):
+        raise ValueError(
+            f"radius {radius:g} is smaller than the data: a margin of {values.max():g} needs a "
+            "point at least as long."
+        )
+    return values
 
 
 @bound("error", "Honavar, error orders", [INDEPENDENT], relative=True)

@@ -21,7 +21,6 @@ from .bound import Condition
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-KINDS = ("binary", "multiclass", "regression", "one-class")
 BLOCK = 2**22  # kernel values that are held at a time
 
 

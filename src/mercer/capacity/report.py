@@ -299,7 +299,7 @@ class _Page:
         except (TypeError, ValueError) as reason:
             self.refuse(name, str(reason).rstrip("."))
             return
-        if kind in (GUARANTEE, RELATIVE) and name != "hold-out":
+        if kind in (GUARANTEE, RELATIVE) and name != HOLDOUT:
             made = made.knowing(self.chosen)
         self.statements.append(Statement(name, kind, made))
 

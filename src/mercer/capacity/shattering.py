@@ -43,7 +43,7 @@ __all__ = [
 
 CLASSES = ("halfspaces", "homogeneous halfspaces", "balls", "rectangles")
 SYMMETRIC = CLASSES[:2]  # with a set they contain its complement
-MOST_POINTS = 24
+MOST_POINTS = 24  # points whose labellings are enumerated
 
 
 @dataclass(frozen=True)

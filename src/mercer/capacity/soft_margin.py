@@ -30,6 +30,7 @@ from .bound import (
     ln_of,
     state,
 )
+from .margin import within
 from .vc import long_enough
 
 __all__ = [
@@ -305,12 +306,7 @@ def best_target_margin(
     >>> best_target_margin(np.linspace(-0.1, 0.9, 1000), radius=1.0).inputs["margin"]
     0.25
     """
-    values = np.asarray(margins, dtype=float)
-    if values.max() > radius * (1 + 1e-9):
-        raise ValueError(
-            f"radius {radius:g} is smaller than the data: a margin of {values.max():g} needs a "
-            "point at least as long."
-        )
+    values = within(margins, radius)
     found = []
     for i in range(60):
         target = radius * 2.0**-i

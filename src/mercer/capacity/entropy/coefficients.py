@@ -233,8 +233,10 @@ def weight_decay_report(K: Any) -> WeightDecayReport:
     return WeightDecayReport(distance, cond, distance < 0.5)
 
 
-_PANELS, _NODES = 400, 16
-_SMALLEST = 1e-250
+_PANELS, _NODES = 400, 16  # Gauss-Legendre quadrature: panels of equal length, nodes in each
+_SMALLEST = (
+    1e-250  # of the largest value: frequencies beyond are left out, before numbers underflow
+)
 
 
 class Membership(NamedTuple):

@@ -20,14 +20,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 
 from mercer.capacity.bound import Bound, Condition, bound, state
 from mercer.kernels import resolve
 from mercer.objects.parameters import integer, positive, require_choice
 
 from .diagonal import FACTOR, diagonal_entropy
-from .inputs import Array, log_counts, nonincreasing, number, whole_counts
+from .inputs import Array, decreasing_radii, eigen, log_counts, number, square, whole_counts
 from .operators import PROVED, constant_condition, maurey_factor
 
 __all__ = ["EmpiricalScaling", "estimate_radii", "n_crit", "radii_from_gram"]
@@ -82,10 +81,7 @@ class EmpiricalScaling:
     ball: float | None = None
 
     def __post_init__(self) -> None:
-        r = nonincreasing(self.radii, "radii")
-        if not r[-1] > 0:
-            raise ValueError("radii must be > 0; leave out directions without extent.")
-        object.__setattr__(self, "radii", r)
+        object.__setattr__(self, "radii", decreasing_radii(self.radii))
         positive(self.excess, "excess")
 
     @classmethod
@@ -260,11 +256,8 @@ def n_crit(radii: Any) -> Array:
     >>> np.exp(n_crit([1.0, 0.5, 0.5])).round(6)
     array([1., 2., 2.])
     """
-    r = nonincreasing(radii, "radii")
-    if not r[-1] > 0:
-        raise ValueError("radii must be > 0; leave out directions without extent.")
-    logs = np.log(r)
-    raw = np.maximum(np.cumsum(logs) - np.arange(1, len(r) + 1) * logs, 0.0)
+    logs = np.log(decreasing_radii(radii))
+    raw = np.maximum(np.cumsum(logs) - np.arange(1, len(logs) + 1) * logs, 0.0)
     # Where n is large, the ceiling does not change its logarithm.
     small = raw < 30.0
     raw[small] = np.log(np.ceil(np.exp(raw[small]) * (1.0 - 1e-12)))
@@ -311,9 +304,7 @@ def radii_from_gram(K: Any, centre: bool = False) -> Array:
 
 def projections_of(K: Any) -> tuple[Array, Array]:
     """Return the projections of the features on the principal components, and squared lengths."""
-    matrix = np.asarray(K, dtype=np.float64)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) == 0:
-        raise ValueError(f"a Gram matrix is square; got shape {matrix.shape}.")
-    values, vectors = scipy.linalg.eigh((matrix + matrix.T) / 2)
+    matrix = square(K)
+    values, vectors = eigen(matrix)
     kept = values > len(matrix) * np.finfo(np.float64).eps * values[-1]
     return (vectors[:, kept] * np.sqrt(values[kept]))[:, ::-1], np.diagonal(matrix).copy()

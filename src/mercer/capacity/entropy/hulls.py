@@ -298,7 +298,7 @@ class ConvexHullClass:
         return math.sqrt(max(0.0, float((own[:, None] + own - 2.0 * self.K).max())))
 
 
-_GRID = 4001
+_GRID = 4001  # distances per grid: the largest slope of a smooth profile to about 1e-6
 
 
 def kernel_lipschitz(kernel: Any, dimension: int = 1) -> float:

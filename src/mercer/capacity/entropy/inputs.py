@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
@@ -45,6 +46,27 @@ def nonincreasing(values: Any, name: str) -> Array:
             "too small. Sort it: np.sort(values)[::-1]."
         )
     return sequence
+
+
+def decreasing_radii(values: Any) -> Array:
+    """Return radii > 0 that do not increase."""
+    radii = nonincreasing(values, "radii")
+    if not radii[-1] > 0:
+        raise ValueError("radii must be > 0; leave out directions without extent.")
+    return radii
+
+
+def square(K: Any) -> Array:
+    """Return a Gram matrix as an array."""
+    matrix = np.asarray(K, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) == 0:
+        raise ValueError(f"a Gram matrix is square; got shape {matrix.shape}.")
+    return matrix
+
+
+def eigen(matrix: Array) -> tuple[Array, Array]:
+    """Return the eigenvalues of a symmetric matrix, rising, and the eigenvectors as columns."""
+    return scipy.linalg.eigh((matrix + matrix.T) / 2)
 
 
 def multiplicities_of(counts: Any, n: int) -> Array:

@@ -30,7 +30,7 @@ from mercer.capacity.bound import Bound, Condition, bound, state
 from mercer.objects.parameters import integer, positive
 
 from .diagonal import diagonal_entropy
-from .inputs import Array, log_counts, number
+from .inputs import Array, eigen, log_counts, number
 
 __all__ = [
     "DiagonalOperator",
@@ -287,7 +287,7 @@ def evaluation_operator(K: Any) -> Array:
            [0., 1.]])
     """
     matrix = np.asarray(K, dtype=np.float64)
-    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    values, vectors = eigen(matrix)
     return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
 
 
@@ -535,7 +535,7 @@ def dyadic(entropy: Any, n: int) -> float:
     return float(entropy((integer(n, "n", minimum=1) - 1) * math.log(2.0)))
 
 
-PROVED, CONJECTURED = 103.0, 1.86
+PROVED = 103.0  # the constant of Maurey's theorem
 
 
 def maurey_factor(log2_n: Any, n_points: float) -> Array:

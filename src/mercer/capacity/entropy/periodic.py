@@ -299,7 +299,7 @@ class MercerMap:
         return self.spectrum.eigenfunctions(X, self.n_terms) * self.roots
 
 
-_MOST_IMAGES = 4096
+_MOST_IMAGES = 4096  # beyond which a slowly falling sum is taken for a geometric series
 
 
 def exact_period(support: float, radius: float, *, smallest: bool = False) -> float:

@@ -29,7 +29,7 @@ from mercer.kernels import resolve
 from mercer.objects.parameters import integer, positive, require_choice
 
 from .diagonal import LogBlocks
-from .inputs import Array, multiplicities_of
+from .inputs import Array, eigen, multiplicities_of, square
 
 if TYPE_CHECKING:
     from .periodic import PeriodicSpectrum
@@ -175,12 +175,10 @@ class Spectrum:
         >>> Spectrum.from_gram([[1.0, 0.0], [0.0, 1.0]]).values
         array([0.5, 0.5])
         """
-        matrix = np.asarray(K, dtype=np.float64)
-        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) == 0:
-            raise ValueError(f"a Gram matrix is square; got shape {matrix.shape}.")
+        matrix = square(K)
         require_choice(data, "data", ("sample", "transductive"))
         n = len(matrix)
-        values, vectors = scipy.linalg.eigh((matrix + matrix.T) / 2)
+        values, vectors = eigen(matrix)
         values, vectors = values[::-1], vectors[:, ::-1]
         rounding = n * np.finfo(np.float64).eps * max(abs(values[0]), abs(values[-1]))
         if values[-1] < -10 * rounding:
@@ -477,7 +475,7 @@ class SignedSpectrum(Spectrum):
         """
         matrix = np.asarray(K, dtype=np.float64)
         n = len(matrix)
-        values, vectors = scipy.linalg.eigh((matrix + matrix.T) / 2)
+        values, vectors = eigen(matrix)
         order = np.argsort(-np.abs(values))
         rounding = n * np.finfo(np.float64).eps * np.abs(values).max()
         order = order[np.abs(values[order]) > rounding]
