@@ -29,6 +29,7 @@ from .bound import (
     ln_of,
     state,
 )
+from .covers import fat_bits
 from .dimensions import effective_vc_dimension
 from .shattering import signs_of
 from .vc import long_enough
@@ -129,12 +130,7 @@ def fat_margin_bound(
     >>> round(float(fat_margin_bound(10**6, radius=1.0, margin=0.5, fat_dim=256)), 6)
     0.27219
     """
-    bits = 0.0
-    if 0 < fat_dim < math.inf:
-        inner = math.log2(16 * math.e * n_samples * radius / (fat_dim * margin))
-        bits = fat_dim * inner * math.log2(128 * n_samples * (radius / margin) ** 2)
-    if math.isinf(fat_dim) or bits < 0:
-        bits = math.inf
+    bits = fat_bits(fat_dim, 2 * n_samples, 4 * radius / margin)
     terms = {
         "complexity": 2 * bits / n_samples,
         "confidence": 2 * math.log2(4 / delta) / n_samples,

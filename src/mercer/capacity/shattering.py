@@ -119,11 +119,9 @@ def dichotomies(
     if cls == "predictions":
         return np.unique(np.where(_points(X) >= 0, 1, -1), axis=0)
     points, realised = _class(X, cls, margin, kernel)
-    signs = (-1,) if cls in SYMMETRIC else (-1, 1)  # the others are the negatives of these
-    found = [np.array([sign]) for sign in signs if realised(points[:1], np.array([sign]))]
-    for k in range(2, len(points) + 1):
-        trials = (np.append(labels, sign) for labels in found for sign in (-1, 1))
-        found = [y for y in trials if realised(points[:k], y)]
+    found = [_NO_LABELS]
+    for k in range(1, len(points) + 1):
+        found = [y for y in _longer(found, cls) if realised(points[:k], y)]
     rows = np.array(found, dtype=np.int64).reshape(len(found), len(points))
     return np.vstack([rows, -rows]) if cls in SYMMETRIC else rows
 
@@ -201,17 +199,13 @@ def is_shattered(
     if cls in SYMMETRIC and not margin:
         failing = _dependent_labelling(points, cls)
         return Shattering(failing is None, failing, len(points), cls)
-    partial = [np.empty(0, dtype=np.int64)]
+    grown = [_NO_LABELS]
     for k in range(1, len(points) + 1):
-        grown = []
-        for labels in partial:
-            for sign in (-1,) if k == 1 and cls in SYMMETRIC else (-1, 1):
-                trial = np.append(labels, sign)
-                if not realised(points[:k], trial):
-                    failing = np.append(trial, np.ones(len(points) - k, dtype=np.int64))
-                    return Shattering(False, failing, len(points), cls)
-                grown.append(trial)
-        partial = grown
+        grown = _longer(grown, cls)
+        for trial in grown:
+            if not realised(points[:k], trial):
+                failing = np.append(trial, np.ones(len(points) - k, dtype=np.int64))
+                return Shattering(False, failing, len(points), cls)
     return Shattering(True, None, len(points), cls)
 
 
@@ -281,6 +275,15 @@ def balanced_dichotomy(X: ArrayLike, rng: Any = None) -> NDArray[np.int64]:
         gap = points[y > 0].mean(axis=0) - points[y < 0].mean(axis=0)
         if gap @ gap <= limit * (1 + 1e-12):
             return y
+
+
+_NO_LABELS = np.empty(0, dtype=np.int64)
+
+
+def _longer(found: list[NDArray[np.int64]], cls: str) -> list[NDArray[np.int64]]:
+    """Return labellings with one label more; of a symmetric class those that begin with -1."""
+    signs = (-1,) if cls in SYMMETRIC and found and not len(found[0]) else (-1, 1)
+    return [np.append(labels, sign) for labels in found for sign in signs]
 
 
 def _class(

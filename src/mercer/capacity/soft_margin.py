@@ -30,6 +30,7 @@ from .bound import (
     ln_of,
     state,
 )
+from .covers import fat_bits
 from .margin import within
 from .vc import long_enough
 
@@ -239,34 +240,20 @@ def _explicit(
 ) -> Bound:
     if norm != 2:
         raise ValueError("constants are known for norm=2 only.")
-    terms = {
-        "margin": 2 / n_samples * _fat_bits(n_samples, radius, margin),
-        "slack": 2 / n_samples * _fat_bits(n_samples, slack, margin),
-        "confidence": 2 / n_samples * (2 + math.log2(2 / delta)),
-    }
-    fits = [
-        Condition.that(
-            f"256 r^2 / gamma^2 <= 2 n_samples for r = {name}",
-            256 * (r / margin) ** 2 <= 2 * n_samples,
-            f"{256 * (r / margin) ** 2:.4g} <= {2 * n_samples}",
-        )
-        for name, r in (("radius", radius), ("slack", slack))
-    ]
+    terms, fits = {}, []
+    for part, name, r in (("margin", "radius", radius), ("slack", "slack", slack)):
+        dimension = 256 * (r / margin) ** 2  # of linear functions of radius r at gamma / 16
+        terms[part] = 2 / n_samples * fat_bits(dimension, 2 * n_samples, 8 * r / margin)
+        what = f"256 r^2 / gamma^2 <= 2 n_samples for r = {name}"
+        evidence = f"{dimension:.4g} <= {2 * n_samples}"
+        fits.append(Condition.that(what, dimension <= 2 * n_samples, evidence))
+    terms["confidence"] = 2 / n_samples * (2 + math.log2(2 / delta))
     return state(
         terms,
         *fits,
         *(NO_OFFSET, FIXED_SCALE, FIXED_SLACK, IN_BALL, NO_ATOMS),
         reference=f"{BOOK}, Theorem 4.21 with Lemma 4.13 and Theorem 4.16",
     )
-
-
-def _fat_bits(n_samples: int, r: float, margin: float) -> float:
-    """Return the bits of Lemma 4.13 for linear functions of radius r at gamma / 4, 2l points."""
-    if r == 0:
-        return 0.0
-    d = 256 * (r / margin) ** 2
-    inner = math.log2(32 * math.e * n_samples * r / (d * margin))
-    return d * inner * math.log2(512 * n_samples * (r / margin) ** 2) if inner > 0 else math.inf
 
 
 def best_target_margin(
