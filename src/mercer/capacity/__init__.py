@@ -5,7 +5,7 @@ from inspect import ismodule as _ismodule
 from . import rates
 from .bayes import *
 from .bound import *
-from .compression import *
+from .bound_tables import *
 from .covering import *
 from .covers import *
 from .dimensions import *
@@ -14,16 +14,15 @@ from .finite_classes import *
 from .loo_exact import *
 from .loo_formulas import *
 from .luckiness import *
-from .margin import *
-from .norms import *
+from .margin_bounds import *
 from .rates import rate_T as rate_T
-from .regression import *
 from .report import *
+from .residuals import *
 from .risk import *
+from .sample_compression import *
 from .shattering import *
 from .soft_margin import *
 from .srm import *
-from .statements import *
 from .uniform import *
 from .vc import *
 

@@ -20,7 +20,7 @@ from typing import Any, ParamSpec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import vocabulary
+from . import keywords
 
 __all__ = ["Bound", "Condition"]
 
@@ -159,7 +159,7 @@ class Bound:
     @property
     def data_dependent(self) -> bool:
         """Whether it reads a margin, slacks, support vectors or the like beside training errors."""
-        return any(self.inputs.get(name) is not None for name in vocabulary.MEASURED)
+        return any(self.inputs.get(name) is not None for name in keywords.MEASURED)
 
     @property
     def vacuous(self) -> bool:
@@ -415,7 +415,7 @@ def bound(
                     inherited += argument.conditions
             inputs = dict(given.arguments)
             owner = inputs.pop("self", None)
-            vocabulary.check(inputs, optional)
+            keywords.check(inputs, optional)
             result = formula(*given.args, **given.kwargs)
             name = formula.__name__
             return dataclasses.replace(

@@ -22,7 +22,7 @@ from scipy.linalg import null_space
 
 from mercer.objects.parameters import require_choice
 
-from . import vocabulary
+from . import keywords
 from .bound import FIXED_SCALE, IN_BALL, NO_OFFSET, Bound, Condition, bound, state
 from .shattering import Shattering, is_shattered, signs_of
 
@@ -275,7 +275,7 @@ def vc_dimension(cls: str | ArrayLike, n_features: int = 1, kind: str = "s") -> 
     if not isinstance(cls, str):
         return fat_dimension(cls, kind=kind)
     require_choice(cls, "cls", KNOWN)
-    vocabulary.check({"n_features": n_features}, ())
+    keywords.check({"n_features": n_features}, ())
     return KNOWN[cls](n_features)
 
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mercer.objects.parameters import require_choice
 
-from . import vocabulary
+from . import keywords
 from .bound import FIXED_CLASS, INDEPENDENT, Bound, Condition, bound, state
 
 __all__ = [
@@ -184,7 +184,7 @@ def hoeffding_interval(
     """
     if sided not in (1, 2):
         raise ValueError(f"sided must be 1 or 2; got {sided!r}.")
-    vocabulary.check({"delta": delta}, ())
+    keywords.check({"delta": delta}, ())
     widths = _widths(ranges)
     scale = math.sqrt(float(np.sum(widths**2)) / 2) / len(widths)
     reach = scale * math.sqrt(math.log(sided / delta))

@@ -30,9 +30,7 @@ from mercer.objects.validation import count, take
 from mercer.run import Run
 
 from .bound import Bound, Condition, bound, state
-from .loo_formulas import STABLE, TITLES, estimates_of
-from .measured import Measured, intercept_is_determined, measure, one_column
-from .statements import (
+from .bound_tables import (
     ESTIMATE,
     EXACT,
     LEAVE_ONE_OUT,
@@ -41,6 +39,8 @@ from .statements import (
     Statements,
     ordered,
 )
+from .loo_formulas import STABLE, TITLES, estimates_of
+from .measured import Measured, intercept_is_determined, measure, one_column
 
 __all__ = ["LeaveOneOut", "leave_one_out"]
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .bound import INDEPENDENT, Bound, Condition, bound, state
-from .compression import compression_bound
-from .margin import hard_margin_bound, stratified
+from .margin_bounds import hard_margin_bound, stratified
+from .sample_compression import compression_bound
 from .vc import vc_bound
 
 __all__ = ["LUCKINESS", "Luckiness", "best_bound", "luckiest", "pac_bayes_bound"]

@@ -25,25 +25,9 @@ from numpy.typing import NDArray
 
 from mercer.kernels import Linear
 
-from . import vocabulary
+from . import keywords
 from .bound import Bound, Condition, bound, state
-from .compression import compression_bound
-from .dimensions import vc_dim_margin, vc_dimension
-from .entropy import expansion_entropy
-from .finite_classes import test_set_bound
-from .loo_exact import LeaveOneOut, left_out
-from .luckiness import best_bound
-from .margin import (
-    best_percentile,
-    covering_margin_bound,
-    hard_margin_bound,
-    margin_rate,
-    stratified,
-)
-from .measured import Measured, NotApplicableError, one_column
-from .regression import regression_bound, regression_slacks, sse_bound
-from .soft_margin import best_target_margin, soft_margin_bound
-from .statements import (
+from .bound_tables import (
     BOUNDS,
     DIMENSION,
     ESTIMATE,
@@ -57,6 +41,22 @@ from .statements import (
     compare,
     ordered,
 )
+from .dimensions import vc_dim_margin, vc_dimension
+from .entropy import expansion_entropy
+from .finite_classes import test_set_bound
+from .loo_exact import LeaveOneOut, left_out
+from .luckiness import best_bound
+from .margin_bounds import (
+    best_percentile,
+    covering_margin_bound,
+    hard_margin_bound,
+    margin_rate,
+    stratified,
+)
+from .measured import Measured, NotApplicableError, one_column
+from .residuals import regression_bound, regression_slacks, sse_bound
+from .sample_compression import compression_bound
+from .soft_margin import best_target_margin, soft_margin_bound
 from .uniform import overall_bound
 from .vc import vc_bound
 
@@ -262,7 +262,7 @@ def generalization_report(
     >>> float(report["leave-one-out"]), float(report["support vectors"])
     (0.5, 0.75)
     """
-    vocabulary.check({"delta": delta, "theta": theta})
+    keywords.check({"delta": delta, "theta": theta})
     exact, m = left_out(model, X, y, sample_weight, time_limit, fit_params)
     page = _Page(m, delta, _chosen(m, tuned), exact)
     if m.least_squares:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mercer.objects.parameters import require_choice
 
-from . import vocabulary
+from . import keywords
 from .bound import (
     FIXED_CLASS,
     FIXED_SCALE,
@@ -31,7 +31,7 @@ from .bound import (
     state,
 )
 from .covers import fat_bits
-from .margin import within
+from .margin_bounds import within
 from .vc import long_enough
 
 __all__ = [
@@ -107,7 +107,7 @@ def slack_embedding(values: ArrayLike, y: ArrayLike, margin: float) -> SlackEmbe
     f, labels = np.asarray(values, dtype=float), np.asarray(y, dtype=float)
     if f.shape != labels.shape or not np.all(np.abs(labels) == 1):
         raise ValueError("need one label, 1 or -1, for every value.")
-    vocabulary.check({"margin": margin}, ())
+    keywords.check({"margin": margin}, ())
     slack = np.maximum(0.0, margin - labels * f)
     return SlackEmbedding(slack, slack * labels, labels * f + slack)
 

@@ -18,11 +18,11 @@ from inspect import ismodule as _ismodule
 
 from mercer.capacity.covers import cover_radius_margin as cover_radius_margin
 
-from .classes import *
 from .coefficients import *
 from .decay import *
 from .diagonal import *
 from .empirical import *
+from .function_classes import *
 from .hulls import *
 from .lattice import *
 from .manifolds import *

@@ -27,7 +27,7 @@ import numpy as np
 from mercer.capacity.bound import Bound, Condition, bound, state
 from mercer.objects.parameters import integer, positive
 
-from .classes import LPClass, SVClass
+from .function_classes import LPClass, SVClass
 from .inputs import Array
 from .scaling import as_spectrum
 from .transforms import transform_of

@@ -20,16 +20,16 @@ from typing import Any
 
 import numpy as np
 
-from mercer.capacity import vocabulary
+from mercer.capacity import keywords
 from mercer.capacity.bound import Bound, Condition, bound, state
-from mercer.capacity.statements import Comparison, compare
+from mercer.capacity.bound_tables import Comparison, compare
 from mercer.capacity.uniform import UniformBound, overall_bound
 from mercer.expansion import Expansion
 from mercer.geometry import RKHSFunction
 from mercer.kernels import Kernel, resolve
 from mercer.objects.parameters import integer, positive, require_choice
 
-from .classes import KernelClass, LPClass, SVClass
+from .function_classes import KernelClass, LPClass, SVClass
 from .inputs import Array
 from .operators import PROVED
 from .periodic import PeriodicSpectrum, Spectrum, choose_period, wrap_error
@@ -239,7 +239,7 @@ def entropy_numbers(
     >>> round(steps.log_covering(0.1).value, 1)
     47.8
     """
-    vocabulary.check({"n_samples": n_samples})
+    keywords.check({"n_samples": n_samples})
     require_choice(machine, "machine", MACHINES)
     k = resolve(kernel)
     b = positive(radius, "radius")

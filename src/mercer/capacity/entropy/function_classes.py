@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.capacity import vocabulary
+from mercer.capacity import keywords
 from mercer.capacity.bound import Bound, Condition, bound, state
 from mercer.objects.parameters import positive, require_choice
 
@@ -145,7 +145,7 @@ class KernelClass:
                 raise ValueError(f"which={which!r} needs the number of points n_samples.")
             values = self._operator(ln_n)
             return values if which == "operator" else np.minimum(values, self._norm)
-        vocabulary.check({"n_samples": n_samples})
+        keywords.check({"n_samples": n_samples})
         m = float(n_samples)
         if which == "operator":
             return self._operator(ln_n)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .bound import INDEPENDENT, Bound, Condition, bound, state
-from .margin import KEPT, hard_margin_bound
+from .margin_bounds import KEPT, hard_margin_bound
 from .soft_margin import slack_terms
 
 __all__ = ["regression_bound", "regression_slacks", "sse_bound"]
