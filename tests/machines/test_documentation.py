@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import inspect
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import mercer
-from mercer.machines import support_vector
-from mercer.machines.support_vector import documentation
+import mercer.features
+from mercer.machines import ParameterError, support_vector
 from mercer.machines.support_vector.base import KernelMachine
-from mercer.machines.support_vector.classifier import KernelClassifier
-from mercer.machines.support_vector.regressor import KernelRegressor
-from mercer.solvers.ladder import NAMES
+from mercer.objects.parameters import declared, fraction, parameter
 from tests.machines import data_sets
 
 MACHINES = [
@@ -35,6 +32,13 @@ MACHINES = [
 
 each_machine = pytest.mark.parametrize("machine", MACHINES)
 
+DECLARED = [
+    thing
+    for room in (mercer, mercer.features)
+    for _, thing in inspect.getmembers(room, inspect.isclass)
+    if "_parameters" in vars(thing)
+]
+
 
 @pytest.mark.parametrize("listed", [MACHINES, data_sets.MACHINES])
 def test_every_support_vector_machine_is_tested(listed: Any) -> None:
@@ -51,19 +55,14 @@ def section(text: str, title: str) -> str:
     return found[1]
 
 
-@each_machine
+@pytest.mark.parametrize("machine", DECLARED)
 def test_every_parameter_is_documented_with_its_default(machine: Any) -> None:
     entries = section(inspect.getdoc(machine) or "", "Parameters")
     documented = re.findall(r"^(\w+) : (.*)$", entries, re.MULTILINE)
     parameters = inspect.signature(machine).parameters
     assert sorted(name for name, _ in documented) == sorted(parameters)
     for name, kind in documented:
-        default = parameters[name].default
-        if kind == "None":
-            assert default is None
-        else:
-            stated = eval(kind.rpartition("default=")[2])
-            assert stated == default
+        assert eval(kind.rpartition("default=")[2]) == parameters[name].default
 
 
 @each_machine
@@ -82,25 +81,33 @@ def test_every_attribute_of_a_fit_is_documented(machine: Any) -> None:
     assert kept - names <= {"n_features_in_", "shape_fit_", "class_weight_", "C_"}
 
 
-@pytest.mark.parametrize("thing", [*MACHINES, KernelClassifier, KernelRegressor])
-def test_no_place_is_left_empty(thing: Any) -> None:
-    texts = [thing.__doc__, *(inspect.getdoc(member) for _, member in inspect.getmembers(thing))]
-    assert not [text for text in texts if text and documentation._PLACE.search(text)]
+def test_a_sentence_stands_below_the_declaration_and_is_inherited() -> None:
+    class Softer(mercer.SVR):
+        """A machine of a user."""
 
+        def __init__(self, C: float = 1.0) -> None:
+            self.C = C
 
-def test_the_solvers_of_the_ladder_are_documented() -> None:
-    stated = re.search(r"^solver : \{(.*)\}", documentation._ENTRIES, re.MULTILINE)
-    assert stated is not None
-    assert stated[1] == ", ".join(f'"{name}"' for name in NAMES)
+    @declared
+    class Soft(mercer.SVR):
+        """A machine of the library."""
 
+        loss: str = "squared_epsilon_insensitive"
+        softness: float = parameter(fraction, default=0.5)
+        """How soft it is.
 
-def test_every_entry_is_used() -> None:
-    folder = Path(documentation.__file__).parent
-    text = "".join(
-        path.read_text() for path in folder.glob("*.py") if path.name != "documentation.py"
-    )
-    used = {name for _, names in documentation._PLACE.findall(text) for name in names.split(", ")}
-    assert used == set(documentation._TABLE)
+        A second paragraph."""
+
+    text = section(inspect.getdoc(Soft) or "", "Parameters")
+    assert "softness : float in (0, 1], default=0.5\n    How soft it is.\n\n    A second" in text
+    assert 'loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="sq' in text
+    assert "C : float > 0, default=1.0\n    Price of a unit of deviation" in text
+    assert "support_, support_vectors_" in section(Soft().__doc__ or "", "Attributes")
+    assert Softer.__doc__ == "A machine of a user."
+    with pytest.raises(ParameterError, match=r"softness must lie in \(0, 1\]; got 2"):
+        Soft(softness=2).fit([[0.0], [1.0]], [0.0, 1.0])
+    with pytest.raises(ParameterError, match="C must be a number > 0"):
+        Softer(C=-1).fit([[0.0], [1.0]], [0.0, 1.0])
 
 
 def test_optional_methods_are_documented_too() -> None:

@@ -14,8 +14,8 @@ from mercer import SVC
 from mercer.features import KernelCenterer, Nystrom
 from mercer.gram import Prepared
 from mercer.kernels import RBF, Spectrum
-from mercer.machines.estimator import KernelEstimator
 from mercer.machines.input_validation import check_targets
+from mercer.machines.kernel_estimator import KernelEstimator
 
 
 class Ridge(RegressorMixin, KernelEstimator):

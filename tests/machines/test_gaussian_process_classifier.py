@@ -228,7 +228,7 @@ def test_the_clock_is_read_between_newton_steps(
         (GaussianProcessClassifier(RBF(1.0), multi_class="all"), "multi_class must be"),
         (
             GaussianProcessClassifier(RBF(1.0), max_iter_predict=0),
-            "max_iter_predict must be an integer >= 1",
+            "max_iter_predict must be an integer of at least 1",
         ),
         (GaussianProcessClassifier(NegativeDistance()), "no covariance"),
         (GaussianProcessClassifier("precomputed"), "precomputed"),

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from mercer.kernels import Kernel
 from mercer.machines.conventions import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from mercer.machines.estimator import KernelEstimator
-from mercer.machines.parameters import check_shared
+from mercer.machines.kernel_estimator import KernelEstimator
 from mercer.objects.rows import narrowed
 
 from .approximation import ApproximationError, approximation_error
@@ -20,8 +19,7 @@ from .approximation import ApproximationError, approximation_error
 class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
     """Base class of transformers whose features approximate a kernel.
 
-    A subclass has the parameters `kernel`, `gamma`, `degree` and `coef0` of the machines, and
-    supplies `_choose`, which sets ``n_components_``, and `_features`.
+    A subclass supplies `_choose`, which sets ``n_components_``, and `_features`.
     """
 
     n_components_: int
@@ -43,15 +41,11 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEs
         self : object
             The fitted transformer.
         """
-        check_shared(self)
         self._check_parameters()
         kernel, X = self._training_objects(X)
         self._choose(kernel, X)
         self.kernel_ = kernel
         return self
-
-    def _check_parameters(self) -> None:
-        """Reject parameters outside their range."""
 
     def _choose(self, kernel: Kernel, X: Any) -> Any:
         """Choose the features from checked objects, and set their number."""

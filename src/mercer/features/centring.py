@@ -22,24 +22,21 @@ from mercer.geometry.means import TO_MEAN, shares
 from mercer.geometry.squared_lengths import require_distances, squared_distances
 from mercer.gram import Gram, Prepared
 from mercer.machines.conventions import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from mercer.machines.estimator import KernelEstimator
+from mercer.machines.kernel_estimator import KernelEstimator
 from mercer.objects.arrays import Array
+from mercer.objects.parameters import declared, parameter
 from mercer.objects.validation import count, stored_alike, take
 
 _TILE_ROWS = 256
 
 
+@declared
 class KernelCenterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
     """Move data to their centre of mass in feature space, through kernel values.
 
     With the default kernel it takes kernel matrices, as scikit-learn's class of the same name
     does, and weights as well. With a kernel it takes objects and evaluates that kernel; `tiles`
     and `matmul` then never hold more than a few rows of the matrix.
-
-    Parameters
-    ----------
-    kernel : str, Kernel or callable, default="precomputed"
-        "precomputed" for matrices; otherwise what the machines accept as ``kernel``.
 
     Attributes
     ----------
@@ -71,8 +68,8 @@ class KernelCenterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEs
 
     _sparse_means_sparse = False
 
-    def __init__(self, kernel: Any = "precomputed") -> None:
-        self.kernel = kernel
+    kernel: Any = parameter(default="precomputed", kind="str, Kernel or callable")
+    """"precomputed" for matrices; otherwise what the machines accept as ``kernel``."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Compute the means of the training values.
@@ -91,6 +88,7 @@ class KernelCenterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEs
         self : KernelCenterer
             The fitted transformer.
         """
+        self._check_parameters()
         data = self._enter(X)[0]
         X = data.X
         self.weight_ = shares(sample_weight, count(X))

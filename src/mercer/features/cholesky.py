@@ -12,15 +12,23 @@ from mercer.geometry import PivotedCholesky, pivoted_cholesky
 from mercer.geometry.cholesky import span_coordinates
 from mercer.kernels import Kernel
 from mercer.kernels.resolve import KernelLike
-from mercer.machines.parameters import check_count
-from mercer.objects.parameters import declared
+from mercer.machines.kernel_estimator import NamedKernelEstimator
+from mercer.objects.parameters import (
+    declared,
+    integer_from,
+    one_of,
+    optional,
+    parameter,
+    real_from,
+    seed,
+)
 
 from .base import KernelFeatures, as_precise
 from .seeds import generator
 
 
 @declared
-class IncompleteCholeskyFeatures(KernelFeatures):
+class IncompleteCholeskyFeatures(KernelFeatures, NamedKernelEstimator):
     """Features of a kernel from the span of a few objects, with a proof of the error.
 
     The features are the coordinates of an object's projection onto the span of the pivots in
@@ -28,22 +36,6 @@ class IncompleteCholeskyFeatures(KernelFeatures):
     what is left falls below the tolerance; that trace bounds the nuclear, Frobenius and spectral
     norm of the error of the training matrix, and the largest residual bounds every entry of it.
     See :func:`mercer.geometry.pivoted_cholesky`.
-
-    Parameters
-    ----------
-    kernel : str, Kernel or callable, default="rbf"
-        A kernel, as for the machines; it must be positive semidefinite.
-    gamma, degree, coef0 : float or str, int, float
-        Parameters of a named kernel; see :class:`mercer.SVC`.
-    n_components : int >= 1, optional
-        Most features to make; default: as many as the tolerance needs.
-    tol : float >= 0, default=1e-3
-        Stop when the trace of the residual is at most this share of the trace of the kernel
-        matrix.
-    pivoting : {"largest", "random"}, default="largest"
-        How pivots are chosen.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of random pivots.
 
     Attributes
     ----------
@@ -74,12 +66,18 @@ class IncompleteCholeskyFeatures(KernelFeatures):
     True
     """
 
-    kernel: KernelLike = "rbf"
+    kernel: KernelLike = parameter(default="rbf", kind="str, Kernel or callable")
+    """A kernel, as for the machines; it must be positive semidefinite."""
     _: KW_ONLY
-    n_components: int | None = None
-    tol: float = 1e-3
-    pivoting: str = "largest"
-    random_state: Any = None
+    n_components: int | None = parameter(optional(integer_from(1)), default=None)
+    """Most features to make; default: as many as the tolerance needs."""
+    tol: float = parameter(real_from(0.0), default=1e-3)
+    """Stop when the trace of the residual is at most this share of the trace of the kernel
+    matrix."""
+    pivoting: str = parameter(one_of("largest", "random"), default="largest")
+    """How pivots are chosen."""
+    random_state: Any = parameter(seed, default=None, kind="int, Generator, RandomState or None")
+    """Seed of random pivots."""
 
     def fit_transform(  # type: ignore[override]
         self, X: Any, y: Any = None
@@ -94,12 +92,6 @@ class IncompleteCholeskyFeatures(KernelFeatures):
 
     def _features(self, X: Any) -> np.ndarray:
         return span_coordinates(self.kernel_, self.landmarks_, self._triangle, X)
-
-    def _check_parameters(self) -> None:
-        if self.pivoting not in ("largest", "random"):
-            raise ValueError(f"pivoting must be 'largest' or 'random'; got {self.pivoting!r}.")
-        if self.n_components is not None:
-            check_count("n_components", self.n_components, 1)
 
     def _choose(self, kernel: Kernel, X: Any) -> PivotedCholesky:
         found = pivoted_cholesky(

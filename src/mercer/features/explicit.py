@@ -12,14 +12,15 @@ from sklearn.utils.validation import check_is_fitted
 from mercer import sklearn_internals
 from mercer.kernels import Kernel, Vocabulary
 from mercer.kernels.resolve import KernelLike
-from mercer.objects.parameters import declared
+from mercer.machines.kernel_estimator import NamedKernelEstimator
+from mercer.objects.parameters import declared, parameter
 from mercer.objects.validation import column_names, take
 
 from .base import KernelFeatures
 
 
 @declared
-class ExplicitFeatures(KernelFeatures):
+class ExplicitFeatures(KernelFeatures, NamedKernelEstimator):
     """The features phi(x) of a kernel with k(x, z) = phi(x) . phi(z), listed.
 
     A linear machine on these features is the kernel machine: f(x) = sum_j w_j phi_j(x) + b in
@@ -32,13 +33,6 @@ class ExplicitFeatures(KernelFeatures):
     training objects, and linear machines fitted to the features, are exact, but dot products of
     two new objects lack the features that no training object has. Where all words
     over the letters of the training strings are few (10,000), all have a column.
-
-    Parameters
-    ----------
-    kernel : str or Kernel, default="poly"
-        A kernel with a `feature_map`.
-    gamma, degree, coef0 : float or str, int, float
-        Parameters of a named kernel; see :class:`mercer.SVC`.
 
     Attributes
     ----------
@@ -61,7 +55,8 @@ class ExplicitFeatures(KernelFeatures):
     ['x0^2', 'x0 x1', 'x1^2']
     """
 
-    kernel: KernelLike = "poly"
+    kernel: KernelLike = parameter(default="poly", kind="str or Kernel")
+    """A kernel with a `feature_map`."""
 
     def _choose(self, kernel: Kernel, X: Any) -> None:
         self.vocabulary_ = Vocabulary()

@@ -31,11 +31,24 @@ import scipy.optimize
 from numpy.typing import NDArray
 
 from mercer.gram import Gram, Prepared
+from mercer.kernels.resolve import KernelLike
 from mercer.machines.conventions import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from mercer.machines.estimator import KernelEstimator
+from mercer.machines.kernel_estimator import NamedKernelEstimator
 from mercer.machines.progress import running
 from mercer.objects.arrays import Array
-from mercer.objects.parameters import declared, integer, require_choice, truth
+from mercer.objects.parameters import (
+    ParameterError,
+    declared,
+    integer_from,
+    one_of,
+    optional,
+    parameter,
+    positive,
+    seed,
+    threads,
+    truth,
+    verbosity,
+)
 from mercer.objects.validation import stored_alike, take
 from mercer.run import Run
 from mercer.solvers.prove import bounded, local
@@ -56,8 +69,18 @@ _FIFTH = 0.2  # of the time of a fit, for the definiteness of the kernel matrix
 _VALUES = 2**22  # kernel values that are held at once
 
 
+def _contrast(value: Any, name: str) -> None:
+    if not (callable(value) or value in CONTRASTS):
+        raise ParameterError(
+            f"{name} must be one of {', '.join(CONTRASTS)} or a function of the projections; got "
+            f"{value!r}."
+        )
+
+
 @declared
-class KernelFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
+class KernelFeatureAnalysis(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, NamedKernelEstimator
+):
     r"""Features that maximise a contrast, from kernel expansions of unit l1 or l2 norm.
 
     With ``constraint="l1"`` every direction is one object, made orthogonal to those before: d
@@ -65,41 +88,6 @@ class KernelFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
     variance this is kernel PCA; with other contrasts it is projection pursuit in feature space.
     Scans hold 4 million kernel values at a time. Principal components of more than 500 objects come
     from the iteration of :class:`KernelPCA`, in its memory.
-
-    Parameters
-    ----------
-    n_components : int >= 1, default=2
-        Number of features; fewer where the kernel matrix has a lower rank.
-    kernel : str, Kernel or callable, default="rbf"
-        A positive semidefinite kernel on any objects, as for the machines.
-    gamma, degree, coef0 : float or str, int, float
-        Parameters of a named kernel; see :class:`mercer.SVC`.
-    constraint : {"l1", "l2"}, default="l1"
-        The admissible set: coefficients with absolute sum 1, or directions of length 1.
-    contrast : str or callable, default="variance"
-        The contrast to maximise: "variance", "kurtosis", "negentropy", "friedman_tukey", "fisher",
-        or a function of the array of projections that returns a number; in a fit with sample
-        weights it is called with these as its second argument.
-    order : {"sequential", "simultaneous"}, default="sequential"
-        Whether each direction is the best one orthogonal to those before, or all are chosen at
-        once: the objects with the largest contrasts, or the orthonormal directions with the largest
-        sum of contrasts.
-    center : bool, default=False
-        Whether features are centred. An l1 feature then costs a kernel value for every training
-        object.
-    n_basis : int >= 1 or None, default=None
-        For the search with ``constraint="l2"``: number of kernel principal components that
-        directions are combined of; None for 20. In more components, every projection can be had.
-    n_restarts : int >= 1, default=5
-        Starts of this search, the coordinate axes first, then random ones; the best is kept.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the starts.
-    time_limit : float > 0 or None, default=None
-        Seconds after which no further start or feature is begun.
-    n_jobs : int or None, default=None
-        Threads.
-    verbose : bool or int, default=False
-        Whether to print a line for every product, feature or start.
 
     Attributes
     ----------
@@ -127,18 +115,37 @@ class KernelFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
     ([2, 0], [[1.0, 0.5]])
     """
 
-    n_components: int = 2
+    n_components: int = parameter(integer_from(1), default=2)
+    """Number of features; fewer where the kernel matrix has a lower rank."""
     _: KW_ONLY
-    constraint: str = "l1"
-    contrast: Any = "variance"
-    order: str = "sequential"
-    center: bool = False
-    n_basis: int | None = None
-    n_restarts: int = 5
-    random_state: Any = None
-    time_limit: float | None = None
-    n_jobs: int | None = None
-    verbose: bool | int = False
+    kernel: KernelLike = parameter(default="rbf")
+    """A positive semidefinite kernel on any objects, as for the machines."""
+    constraint: str = parameter(one_of(*CONSTRAINTS), default="l1")
+    """The admissible set: coefficients with absolute sum 1, or directions of length 1."""
+    contrast: Any = parameter(_contrast, default="variance", kind="str or callable")
+    """The contrast to maximise: "variance", "kurtosis", "negentropy", "friedman_tukey", "fisher",
+    or a function of the array of projections that returns a number; in a fit with sample weights it
+    is called with these as its second argument."""
+    order: str = parameter(one_of(*ORDERS), default="sequential")
+    """Whether each direction is the best one orthogonal to those before, or all are chosen at once:
+    the objects with the largest contrasts, or the orthonormal directions with the largest sum of
+    contrasts."""
+    center: bool = parameter(truth, default=False)
+    """Whether features are centred. An l1 feature then costs a kernel value for every training
+    object."""
+    n_basis: int | None = parameter(optional(integer_from(1)), default=None)
+    """For the search with ``constraint="l2"``: number of kernel principal components that
+    directions are combined of; None for 20. In more components, every projection can be had."""
+    n_restarts: int = parameter(integer_from(1), default=5)
+    """Starts of this search, the coordinate axes first, then random ones; the best is kept."""
+    random_state: Any = parameter(seed, default=None, kind="int, Generator, RandomState or None")
+    """Seed of the starts."""
+    time_limit: float | None = parameter(optional(positive), default=None)
+    """Seconds after which no further start or feature is begun."""
+    n_jobs: int | None = parameter(threads, default=None)
+    """Threads."""
+    verbose: bool | int = parameter(verbosity, default=False)
+    """Whether to print a line for every product, feature or start."""
 
     _sparse_means_sparse = False
 
@@ -160,13 +167,13 @@ class KernelFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
             The fitted transformer. After Ctrl-C the features found so far are kept, if there are
             any, with the status "interrupted", and KeyboardInterrupt is raised.
         """
-        with self._all_or_nothing(), running(self) as run:
+        self._check_parameters()
+        with self._transaction(), running(self) as run:
             self._fit(X, sample_weight, run)
         run.raise_interrupt()
         return self
 
     def _fit(self, X: Any, sample_weight: Any, run: Run) -> None:
-        self._check_parameters()
         data, kernel = self._enter(X, None, sample_weight)
         if kernel.definiteness.order not in (None, 0) and not self.center:
             raise ValueError(
@@ -230,20 +237,6 @@ class KernelFeatureAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
         return (
             CONTRASTS[self.contrast] if isinstance(self.contrast, str) else of_rows(self.contrast)
         )
-
-    def _check_parameters(self) -> None:
-        integer(self.n_components, "n_components", minimum=1)
-        integer(self.n_restarts, "n_restarts", minimum=1)
-        if self.n_basis is not None:
-            integer(self.n_basis, "n_basis", minimum=1)
-        truth(self.center, "center")
-        for name, allowed in (("constraint", CONSTRAINTS), ("order", ORDERS)):
-            require_choice(getattr(self, name), name, allowed)
-        if not (callable(self.contrast) or self.contrast in CONTRASTS):
-            raise ValueError(
-                f"contrast must be one of {', '.join(CONTRASTS)} or a function of the projections; "
-                f"got {self.contrast!r}."
-            )
 
     @property
     def _n_features_out(self) -> int:

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.kernels import Kernel
 from mercer.kernels.resolve import KernelLike
-from mercer.objects.parameters import declared, integer, real
+from mercer.machines.kernel_estimator import NamedKernelEstimator
+from mercer.objects.parameters import declared, integer_from, parameter, real, seed
 from mercer.objects.rows import dense
 
 from .base import KernelFeatures
@@ -20,7 +21,7 @@ from .seeds import generator
 
 
 @declared
-class RandomFourierFeatures(KernelFeatures):
+class RandomFourierFeatures(KernelFeatures, NamedKernelEstimator):
     r"""Cosines and sines of random frequencies, whose dot products estimate a kernel.
 
     With frequencies :math:`w` from the spectrum of the kernel (see
@@ -32,19 +33,6 @@ class RandomFourierFeatures(KernelFeatures):
     A. Rahimi, B. Recht, "Random features for large-scale kernel machines", NIPS 2007; that pairs
     of cosine and sine have less variance than random phases: D. Sutherland, J. Schneider, "On the
     error of random Fourier features", UAI 2015.
-
-    Parameters
-    ----------
-    kernel : str or Kernel, default="rbf"
-        A translation-invariant kernel with a method ``sample_spectrum``, as all with a name that
-        have a spectrum, periodic ones included; or sums, products, powers, power series and
-        selections of columns of such.
-    gamma, degree, coef0 : float or str, int, float
-        Parameters of a named kernel; see :class:`mercer.SVC`.
-    n_components : int >= 1, default=100
-        Number of features.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the frequencies.
 
     Attributes
     ----------
@@ -71,13 +59,17 @@ class RandomFourierFeatures(KernelFeatures):
     (0.086, True)
     """
 
-    kernel: KernelLike = "rbf"
+    kernel: KernelLike = parameter(default="rbf", kind="str or Kernel")
+    """A translation-invariant kernel with a method ``sample_spectrum``, as all with a name that
+    have a spectrum, periodic ones included; or sums, products, powers, power series and selections
+    of columns of such."""
     _: KW_ONLY
-    n_components: int = 100
-    random_state: Any = None
+    n_components: int = parameter(integer_from(1), default=100)
+    """Number of features."""
+    random_state: Any = parameter(seed, default=None, kind="int, Generator, RandomState or None")
+    """Seed of the frequencies."""
 
-    def _check_parameters(self) -> None:
-        integer(self.n_components, "n_components", minimum=1)
+    def _check(self) -> None:
         kernel = self._resolved_kernel()
         if not kernel.requires_vectors or kernel.pairwise:
             raise ValueError(

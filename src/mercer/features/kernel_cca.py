@@ -26,12 +26,13 @@ from mercer.gram import Gram, Prepared
 from mercer.gram.available_memory import available_bytes
 from mercer.gram.mapped_objects import Views
 from mercer.kernels import Kernel, resolve
+from mercer.kernels.resolve import KernelLike
 from mercer.machines.conventions import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from mercer.machines.estimator import KernelEstimator, TrainingData
 from mercer.machines.input_validation import check_several_targets
+from mercer.machines.kernel_estimator import NamedKernelEstimator, TrainingData
 from mercer.machines.progress import running
 from mercer.objects.arrays import Array
-from mercer.objects.parameters import declared, integer, positive
+from mercer.objects.parameters import declared, integer_from, parameter, positive, threads
 from mercer.objects.validation import count, stored_alike, take
 from mercer.solvers.centring import centring, translated
 from mercer.solvers.certificate import CONVEXITY, GAP_LIMIT
@@ -45,7 +46,7 @@ _SMALLEST_EIGENVALUE = 1e-12  # relative to the largest eigenvalue: smaller ones
 
 
 @declared
-class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
+class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NamedKernelEstimator):
     """Canonical correlation analysis of two kinds of objects, in feature space.
 
     Finds pairs of directions along which paired objects are most correlated, regularised by the
@@ -53,20 +54,6 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     are held in double precision, 48 n^2 bytes in all (1.2 GB for 5,000 pairs), and a fit for which
     there is no such memory raises MemoryError at once. There is no `time_limit`: a decomposition
     that was cut short has no approximate result. The time grows with the cube of the pairs.
-
-    Parameters
-    ----------
-    n_components : int >= 1, default=2
-        Number of pairs of directions; fewer where the kernel matrices have a lower rank.
-    kernel, kernel_y : str, Kernel or callable, default="rbf"
-        Kernels on the objects of X and of Y.
-    gamma, degree, coef0 : float or str, int, float
-        Parameters of named kernels, of both; see :class:`mercer.SVC`.
-    reg : float > 0, default=0.1
-        The constant kappa, for kernels with k(x, x) = 1. Values are multiplied by the mean
-        variance in feature space, so that it does not depend on the scale of a kernel.
-    n_jobs : int or None, default=None
-        Threads.
 
     Attributes
     ----------
@@ -93,11 +80,18 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     True
     """
 
-    n_components: int = 2
+    n_components: int = parameter(integer_from(1), default=2)
+    """Number of pairs of directions; fewer where the kernel matrices have a lower rank."""
     _: KW_ONLY
-    kernel_y: Any = "rbf"
-    reg: float = 0.1
-    n_jobs: int | None = None
+    kernel: KernelLike = parameter(default="rbf")
+    """The kernel on the objects of X; the parameters of named kernels are those of both."""
+    kernel_y: Any = parameter(default="rbf", kind="str, Kernel or callable")
+    """The kernel on the objects of Y."""
+    reg: float = parameter(positive, default=0.1)
+    """The constant kappa, for kernels with k(x, x) = 1. Values are multiplied by the mean variance
+    in feature space, so that it does not depend on the scale of a kernel."""
+    n_jobs: int | None = parameter(threads, default=None)
+    """Threads."""
 
     _sparse_means_sparse = False
 
@@ -118,9 +112,9 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         self : KernelCCA
             The fitted transformer.
         """
-        with self._all_or_nothing(), running(self) as run:
-            wanted = integer(self.n_components, "n_components", minimum=1)
-            reg = positive(self.reg, "reg")
+        self._check_parameters()
+        with self._transaction(), running(self) as run:
+            wanted, reg = int(self.n_components), float(self.reg)
             data, kernel = self._enter(X, None, sample_weight)
             kernel_y = resolve(self.kernel_y, self.gamma, self.degree, self.coef0)
             kernel_y, other = self._paired(y, kernel_y, data)

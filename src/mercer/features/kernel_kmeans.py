@@ -29,17 +29,27 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer.geometry.squared_lengths import require_distances
 from mercer.gram import Gram, Prepared
 from mercer.kernels import Kernel
+from mercer.kernels.resolve import KernelLike
 from mercer.machines.conventions import (
     ClassNamePrefixFeaturesOutMixin,
     ClusterMixin,
     TransformerMixin,
 )
-from mercer.machines.estimator import KernelEstimator
+from mercer.machines.kernel_estimator import NamedKernelEstimator
 from mercer.machines.progress import running
 from mercer.machines.weights import check_sample_weight
 from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
-from mercer.objects.parameters import declared, integer
+from mercer.objects.parameters import (
+    declared,
+    integer_from,
+    optional,
+    parameter,
+    positive,
+    seed,
+    threads,
+    verbosity,
+)
 from mercer.objects.validation import count, stored_alike
 from mercer.run import Run
 from mercer.solvers.centring import centring, translated
@@ -54,34 +64,11 @@ Labels = NDArray[np.intp]
 
 @declared
 class KernelKMeans(
-    ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, KernelEstimator
+    ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, NamedKernelEstimator
 ):
     """k-means clustering in feature space, with a lower bound on the best possible inertia.
 
     Clusters are separated by hyperplanes in feature space and need not be convex in input space.
-
-    Parameters
-    ----------
-    n_clusters : int >= 1, default=8
-        Number of clusters.
-    kernel : str, Kernel or callable, default="rbf"
-        A kernel on any objects, as for the machines. It must have distances: be positive
-        semidefinite, or conditionally so of order 1.
-    gamma, degree, coef0 : float or str, int, float
-        Parameters of a named kernel; see :class:`mercer.SVC`.
-    n_init : int >= 1, default=10
-        Number of starts, of which the best result is kept.
-    max_iter : int >= 1, default=300
-        Largest number of iterations.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the starts.
-    time_limit : float > 0 or None, default=None
-        Seconds after which the iterations end with the labels found so far.
-    n_jobs : int or None, default=None
-        Threads.
-    verbose : bool or int, default=False
-        Whether to print a line for every iteration, with the share of objects that moved as the
-        violation and the inertia as the objective.
 
     Attributes
     ----------
@@ -110,14 +97,25 @@ class KernelKMeans(
     True
     """
 
-    n_clusters: int = 8
+    n_clusters: int = parameter(integer_from(1), default=8)
+    """Number of clusters."""
     _: KW_ONLY
-    n_init: int = 10
-    max_iter: int = 300
-    random_state: Any = None
-    time_limit: float | None = None
-    n_jobs: int | None = None
-    verbose: bool | int = False
+    kernel: KernelLike = parameter(default="rbf")
+    """A kernel on any objects, as for the machines. It must have distances: be positive
+    semidefinite, or conditionally so of order 1."""
+    n_init: int = parameter(integer_from(1), default=10)
+    """Number of starts, of which the best result is kept."""
+    max_iter: int = parameter(integer_from(1), default=300)
+    """Largest number of iterations."""
+    random_state: Any = parameter(seed, default=None, kind="int, Generator, RandomState or None")
+    """Seed of the starts."""
+    time_limit: float | None = parameter(optional(positive), default=None)
+    """Seconds after which the iterations end with the labels found so far."""
+    n_jobs: int | None = parameter(threads, default=None)
+    """Threads."""
+    verbose: bool | int = parameter(verbosity, default=False)
+    """Whether to print a line for every iteration, with the share of objects that moved as the
+    violation and the inertia as the objective."""
 
     _sparse_means_sparse = False
 
@@ -139,15 +137,14 @@ class KernelKMeans(
             The fitted model. After Ctrl-C the labels found so far are kept, with the status
             "interrupted", and KeyboardInterrupt is raised.
         """
-        with self._all_or_nothing(), running(self) as run:
+        self._check_parameters()
+        with self._transaction(), running(self) as run:
             self._fit(X, sample_weight, run)
         run.raise_interrupt()
         return self
 
     def _fit(self, X: Any, sample_weight: Any, run: Run) -> None:
-        k = integer(self.n_clusters, "n_clusters", minimum=1)
-        integer(self.n_init, "n_init", minimum=1)
-        integer(self.max_iter, "max_iter", minimum=1)
+        k = int(self.n_clusters)
         data, kernel = self._enter(X, None, sample_weight)
         require_distances(kernel)
         if data.n < k:

@@ -18,18 +18,26 @@ from mercer.kernels import FromFunction, Kernel, Linear, normalize, resolve
 from mercer.kernels.conditional import polynomial_basis
 from mercer.kernels.resolve import KernelLike
 from mercer.machines.conventions import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from mercer.machines.estimator import KernelEstimator, TrainingData
+from mercer.machines.kernel_estimator import NamedKernelEstimator, TrainingData
 from mercer.machines.progress import running
 from mercer.numerics.block_krylov import RitzPairs
 from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import (
+    ParameterError,
     declared,
     integer,
+    integer_from,
     is_number,
-    real,
-    require_choice,
+    one_of,
+    optional,
+    parameter,
+    positive,
+    real_from,
+    seed,
+    threads,
     truth,
+    verbosity,
 )
 from mercer.objects.validation import count, stored_alike
 from mercer.run import Run
@@ -72,8 +80,23 @@ class _OfPairs:
         return [[self.function(a, b, **self.parameters) for b in B] for a in A]
 
 
+def _components(value: Any, name: str) -> None:
+    if isinstance(value, float) and not 0.0 < value < 1.0:
+        raise ParameterError(
+            f"{name} must be an integer of at least 1, a share of the variance in (0, 1) or None; "
+            f"got {value!r}."
+        )
+    if value is not None and not (is_number(value) and 0.0 < float(value) < 1.0):
+        integer(value, name, minimum=1)
+
+
+def _projection(value: Any, name: str) -> None:
+    if not (value is None or callable(value) or (isinstance(value, str) and value == "linear")):
+        raise ParameterError(f"{name} must be None, 'linear' or a function; got {value!r}.")
+
+
 @declared
-class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
+class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NamedKernelEstimator):
     r"""Kernel principal component analysis: the directions of largest variance in feature space.
 
     With the centred kernel matrix :math:`\tilde K` and its eigenpairs
@@ -88,66 +111,6 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     precision, and ``certificate_`` says how much more variance any other directions could capture.
     B. Schoelkopf, A. Smola, K.-R. Mueller,
     "Nonlinear component analysis as a kernel eigenvalue problem", Neural Computation 10, 1998.
-
-    Parameters
-    ----------
-    n_components : int >= 1, float in (0, 1) or None, default=None
-        Number of components; a share of the variance, of which as many are taken as needed; or None
-        for all whose eigenvalue is not zero.
-    kernel : str, Kernel or callable, default="linear"
-        A name ("linear", "poly", "rbf", "laplacian", "sigmoid", "cosine", "precomputed"), a Kernel,
-        or, as in scikit-learn's class, a function of two objects that returns a number. Functions
-        of two collections are faster: pass ``FromFunction(function)``. Kernels that are
-        conditionally positive definite of order 1 are made definite by centring, those of order 2
-        by ``project_out="linear"``.
-    gamma : float, "scale", "auto" or None, default=None
-        Width of a named kernel; None and "auto" are 1 / n_features.
-    degree : int, default=3
-        Degree of "poly".
-    coef0 : float, default=1
-        Constant of "poly" and "sigmoid".
-    kernel_params : dict or None, default=None
-        Keyword arguments of a kernel that is a function.
-    alpha : float >= 0, default=1.0
-        Ridge of the learned inverse transform.
-    fit_inverse_transform : bool, default=False
-        Whether `inverse_transform` is needed.
-    preimage : {"learned", "fixed_point", "gradient"}, default="learned"
-        How `inverse_transform` works: by kernel ridge regression from the features to the rows; by
-        the fixed point iteration for Gaussian kernels; or by descent in input space, for every
-        kernel on rows of numbers.
-    eigen_solver : {"auto", "dense", "krylov", "arpack", "randomized"}, default="auto"
-        "dense" takes the whole spectrum; "krylov" iterates on products. "arpack" and "randomized"
-        are scikit-learn's names for iterations and mean "krylov".
-    tol : float >= 0, default=1e-5
-        Accepted residual of the iteration, relative to the largest eigenvalue. Errors of the
-        eigenvalues go with its square where the spectrum has gaps. 0: as small as rounding allows.
-    max_iter : int or None, default=None
-        Largest number of products of the iteration with a block; None for 1000.
-    iterated_power : ignored
-        Present for consistency with scikit-learn.
-    remove_zero_eig : bool, default=False
-        Whether components with eigenvalue zero are left out although `n_components` counts them.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the iteration's start.
-    copy_X : bool, default=True
-        Whether the training rows are copied, so that later changes of them do no harm.
-    n_jobs : int or None, default=None
-        Threads.
-    center : bool, default=True
-        Whether features are centred. Otherwise components capture squares instead of variance.
-    project_out : {None, "linear"} or callable, default=None
-        Functions whose span is removed from the features, by regression: "linear" for constants and
-        coordinates; or a function of the objects that returns a column for each function, such as
-        ``other.transform`` of an earlier stage, for features that are uncorrelated with its own.
-    allow_indefinite : bool, default=False
-        Whether components with negative eigenvalues, of kernels that are not positive
-        semidefinite, are kept. Components are then ordered by the absolute eigenvalue.
-    time_limit : float > 0 or None, default=None
-        Seconds after which the iteration ends with the components found so far; raises TimeoutError
-        where there are none because the first product with the kernel matrix took longer.
-    verbose : bool or int, default=False
-        Whether to show progress of the iteration; 2 prints lines.
 
     Attributes
     ----------
@@ -194,28 +157,64 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     [[2.0, 0.0]]
     """
 
-    n_components: Any = None
+    n_components: Any = parameter(
+        _components, default=None, kind="int >= 1, float in (0, 1) or None"
+    )
+    """Number of components; a share of the variance, of which as many are taken as needed; or None
+    for all whose eigenvalue is not zero."""
     _: KW_ONLY
-    kernel: KernelLike = "linear"
-    gamma: Any = None
-    coef0: float = 1
-    kernel_params: Any = None
-    alpha: float = 1.0
-    fit_inverse_transform: bool = False
-    preimage: str = "learned"
-    eigen_solver: str = "auto"
-    tol: float = 1e-5
-    max_iter: int | None = None
-    iterated_power: Any = "auto"
-    remove_zero_eig: bool = False
-    random_state: Any = None
-    copy_X: bool = True  # noqa: N815 - scikit-learn's name
-    n_jobs: int | None = None
-    center: bool = True
-    project_out: Any = None
-    allow_indefinite: bool = False
-    time_limit: float | None = None
-    verbose: bool | int = False
+    kernel: KernelLike = parameter(default="linear", kind="str, Kernel or callable")
+    """A name ("linear", "poly", "rbf", "laplacian", "sigmoid", "cosine", "precomputed"), a Kernel,
+    or, as in scikit-learn's class, a function of two objects that returns a number. Functions of
+    two collections are faster: pass ``FromFunction(function)``. Kernels that are conditionally
+    positive definite of order 1 are made definite by centring, those of order 2 by
+    ``project_out="linear"``."""
+    gamma: Any = parameter(default=None, kind='float, "scale", "auto" or None')
+    """Width of a named kernel; None and "auto" are 1 / n_features."""
+    coef0: float = parameter(default=1)
+    """Constant of "poly" and "sigmoid"."""
+    kernel_params: Any = parameter(default=None, kind="dict or None")
+    """Keyword arguments of a kernel that is a function."""
+    alpha: float = parameter(real_from(0.0), default=1.0)
+    """Ridge of the learned inverse transform."""
+    fit_inverse_transform: bool = parameter(truth, default=False)
+    """Whether `inverse_transform` is needed."""
+    preimage: str = parameter(one_of(*PREIMAGES), default="learned")
+    """How `inverse_transform` works: by kernel ridge regression from the features to the rows; by
+    the fixed point iteration for Gaussian kernels; or by descent in input space, for every kernel
+    on rows of numbers."""
+    eigen_solver: str = parameter(one_of(*SOLVERS), default="auto")
+    """"dense" takes the whole spectrum; "krylov" iterates on products. "arpack" and "randomized"
+    are scikit-learn's names for iterations and mean "krylov"."""
+    tol: float = parameter(real_from(0.0), default=1e-5)
+    """Accepted residual of the iteration, relative to the largest eigenvalue. Errors of the
+    eigenvalues go with its square where the spectrum has gaps. 0: as small as rounding allows."""
+    max_iter: int | None = parameter(optional(integer_from(1)), default=None)
+    """Largest number of products of the iteration with a block; None for 1000."""
+    iterated_power: Any = parameter(default="auto", kind="ignored")
+    """Present for consistency with scikit-learn."""
+    remove_zero_eig: bool = parameter(truth, default=False)
+    """Whether components with eigenvalue zero are left out although `n_components` counts them."""
+    random_state: Any = parameter(seed, default=None, kind="int, Generator, RandomState or None")
+    """Seed of the iteration's start."""
+    copy_X: bool = parameter(truth, default=True)  # noqa: N815 - scikit-learn's name
+    """Whether the training rows are copied, so that later changes of them do no harm."""
+    n_jobs: int | None = parameter(threads, default=None)
+    """Threads."""
+    center: bool = parameter(truth, default=True)
+    """Whether features are centred. Otherwise components capture squares, not variance."""
+    project_out: Any = parameter(_projection, default=None, kind='{None, "linear"} or callable')
+    """Functions whose span is removed from the features, by regression: "linear" for constants and
+    coordinates; or a function of the objects that returns a column for each function, such as
+    ``other.transform`` of an earlier stage, for features that are uncorrelated with its own."""
+    allow_indefinite: bool = parameter(truth, default=False)
+    """Whether components with negative eigenvalues, of kernels that are not positive semidefinite,
+    are kept. Components are then ordered by the absolute eigenvalue."""
+    time_limit: float | None = parameter(optional(positive), default=None)
+    """Seconds after which the iteration ends with the components found so far; raises TimeoutError
+    where there are none because the first product with the kernel matrix took longer."""
+    verbose: bool | int = parameter(verbosity, default=False)
+    """Whether to show progress of the iteration; 2 prints lines."""
 
     _sparse_means_sparse = False
 
@@ -239,8 +238,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             The fitted transformer. After Ctrl-C the components found so far are kept, with the
             status "interrupted", and KeyboardInterrupt is raised.
         """
-        with self._all_or_nothing(), running(self) as run:
-            self._check_parameters()
+        self._check_parameters()
+        with self._transaction(), running(self) as run:
             data, kernel = self._enter(X, None, sample_weight)
             self._refuse_indefinite_order(kernel)
             self._fit(data, kernel, run)
@@ -358,27 +357,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
 
     # -- parts of the fit ---------------------------------------------------------------------
 
-    def _check_parameters(self) -> None:
-        k = self.n_components
-        if isinstance(k, float) and not 0.0 < k < 1.0:
-            raise ValueError(
-                "n_components must be an integer of at least 1, a share of the variance in (0, 1) "
-                f"or None; got {k!r}."
-            )
-        if k is not None and not (is_number(k) and 0.0 < float(k) < 1.0):
-            integer(k, "n_components", minimum=1)
-        real(self.alpha, "alpha", minimum=0)
-        real(self.tol, "tol", minimum=0)
-        for name in ("fit_inverse_transform", "remove_zero_eig", "center", "allow_indefinite"):
-            truth(getattr(self, name), name)
-        for name, allowed in (("eigen_solver", SOLVERS), ("preimage", PREIMAGES)):
-            require_choice(getattr(self, name), name, allowed)
-        if self.max_iter is not None:
-            integer(self.max_iter, "max_iter", minimum=1)
-        if not (self.project_out in (None, "linear") or callable(self.project_out)):
-            raise ValueError(
-                f"project_out must be None, 'linear' or a function; got {self.project_out!r}."
-            )
+    def _check(self) -> None:
         if self.fit_inverse_transform and (
             self.kernel == "precomputed" or getattr(self.kernel, "pairwise", False)
         ):

@@ -11,22 +11,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer import sklearn_internals
 from mercer.machines.conventions import BaseEstimator, TransformerMixin
-from mercer.objects.parameters import EstimatorParameters, real
+from mercer.objects.parameters import EstimatorParameters, declared, parameter, real_from
 from mercer.objects.validation import validated
 
 from .base import as_precise
 
 
+@declared
 class LogFeatures(OneToOneFeatureMixin, TransformerMixin, EstimatorParameters, BaseEstimator):
     """The natural logarithm of every column.
 
     A product of powers, such as the law of gravitation C m1 m2 / r^2, is linear in the
     logarithms: ln C + ln m1 + ln m2 - 2 ln r.
-
-    Parameters
-    ----------
-    shift : float >= 0, default=0.0
-        Added before the logarithm is taken; 1 admits zeros, as in counts.
 
     Attributes
     ----------
@@ -40,8 +36,8 @@ class LogFeatures(OneToOneFeatureMixin, TransformerMixin, EstimatorParameters, B
     array([[0., 1.]])
     """
 
-    def __init__(self, shift: float = 0.0) -> None:
-        self.shift = shift
+    shift: float = parameter(real_from(0.0), default=0.0)
+    """Added before the logarithm is taken; 1 admits zeros, as in counts."""
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Check that all entries of the training rows are positive after the shift."""
@@ -61,7 +57,7 @@ class LogFeatures(OneToOneFeatureMixin, TransformerMixin, EstimatorParameters, B
         return np.array([f"log({column})" for column in columns], dtype=object)
 
     def _positive(self, X: Any, *, reset: bool) -> NDArray[np.float64]:
-        real(self.shift, "shift", minimum=0)
+        self._check_parameters()
         X = validated(self, X, reset=reset, dtype=[np.float64, np.float32])
         if X.min() + self.shift <= 0.0:
             row, column = np.unravel_index(int(X.argmin()), X.shape)

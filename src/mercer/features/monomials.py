@@ -21,9 +21,16 @@ from sklearn.utils.validation import check_is_fitted
 from mercer import sklearn_internals
 from mercer.kernels.vectors.monomial_features import monomial_name
 from mercer.machines.conventions import BaseEstimator, TransformerMixin
-from mercer.machines.parameters import check_flags
 from mercer.objects.arrays import Array
-from mercer.objects.parameters import EstimatorParameters, declared, integer, require_choice
+from mercer.objects.parameters import (
+    EstimatorParameters,
+    declared,
+    integer,
+    integer_from,
+    one_of,
+    parameter,
+    truth,
+)
 from mercer.objects.validation import validated
 
 from .base import as_precise
@@ -135,20 +142,6 @@ def _starts(d: int, k: int) -> list[int]:
 class MonomialFeatures(TransformerMixin, EstimatorParameters, BaseEstimator):
     """Products of columns up to a degree, as they are or weighted like a polynomial kernel.
 
-    Parameters
-    ----------
-    degree : int >= 1, default=2
-        The degree.
-    lower : bool, default=True
-        Whether to list the lower degrees too.
-    include_bias : bool, default=False
-        Whether to list the constant.
-    weighting : {"unit", "kernel"}, default="unit"
-        "unit" gives every monomial the coefficient 1. "kernel" gives the weights with which dot
-        products are (x . z + 1)^degree, less the constant 1 if it is left out, and
-        (x . z)^degree without the lower degrees. The two span the same functions, but distances
-        and hence margins differ.
-
     Attributes
     ----------
     powers_ : array of int of shape (n_output_features_, n_features_in_)
@@ -166,17 +159,22 @@ class MonomialFeatures(TransformerMixin, EstimatorParameters, BaseEstimator):
     array([[ 3.,  5.,  9., 15., 25.]])
     """
 
-    degree: int = 2
+    degree: int = parameter(integer_from(1), default=2)
+    """The degree."""
     _: KW_ONLY
-    lower: bool = True
-    include_bias: bool = False
-    weighting: str = "unit"
+    lower: bool = parameter(truth, default=True)
+    """Whether to list the lower degrees too."""
+    include_bias: bool = parameter(truth, default=False)
+    """Whether to list the constant."""
+    weighting: str = parameter(one_of(*WEIGHTINGS), default="unit")
+    """"unit" gives every monomial the coefficient 1. "kernel" gives the weights with which dot
+    products are (x . z + 1)^degree, less the constant 1 if it is left out, and (x . z)^degree
+    without the lower degrees. The two span the same functions, but distances and hence margins
+    differ."""
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Count the columns of the training rows, dense or sparse."""
-        integer(self.degree, "degree", minimum=1)
-        require_choice(self.weighting, "weighting", WEIGHTINGS)
-        check_flags(self, "lower", "include_bias")
+        self._check_parameters()
         validated(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         count = sum(n_monomials(self.n_features_in_, k) for k in self._degrees())
         if count > _MOST:

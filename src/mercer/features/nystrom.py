@@ -12,8 +12,16 @@ from mercer.geometry import pivoted_cholesky
 from mercer.gram import Gram, Prepared
 from mercer.kernels import Kernel
 from mercer.kernels.resolve import KernelLike
+from mercer.machines.kernel_estimator import NamedKernelEstimator
 from mercer.numerics.symmetric_matrices import oriented
-from mercer.objects.parameters import declared, integer, real, require_choice
+from mercer.objects.parameters import (
+    declared,
+    integer_from,
+    one_of,
+    parameter,
+    real_from,
+    seed,
+)
 from mercer.objects.validation import count, stored_alike, take
 
 from .base import KernelFeatures
@@ -23,7 +31,7 @@ SELECTIONS = ("uniform", "random_pivots", "greedy")
 
 
 @declared
-class Nystrom(KernelFeatures):
+class Nystrom(KernelFeatures, NamedKernelEstimator):
     r"""Features of a kernel from its values against a few landmarks.
 
     With landmarks :math:`z_1, \ldots, z_m` and the eigenvectors of their kernel matrix,
@@ -33,25 +41,6 @@ class Nystrom(KernelFeatures):
     eigenfeatures of the kernel and rebuild its training matrix.
 
     C. Williams, M. Seeger, "Using the Nystrom method to speed up kernel machines", NIPS 2001.
-
-    Parameters
-    ----------
-    kernel : str, Kernel or callable, default="rbf"
-        A kernel, as for the machines; it must be positive semidefinite.
-    gamma, degree, coef0 : float or str, int, float
-        Parameters of a named kernel; see :class:`mercer.SVC`.
-    n_components : int >= 1, default=100
-        Number of landmarks (fewer, if there are fewer objects).
-    selection : {"uniform", "random_pivots", "greedy"}, default="uniform"
-        How landmarks are drawn: uniformly; in proportion to what the landmarks so far
-        leave unexplained; or the object farthest from their span. The last two cost one kernel
-        row per landmark and follow the data better.
-    rank_tol : float >= 0, default=1e-14
-        Eigenvalues below this share of the largest are rounding, and their features are left
-        out. The features of two landmarks reproduce their kernel value up to the sum s of what
-        is left out, those of a landmark and another object x up to the root of s k(x, x).
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the draw.
 
     Attributes
     ----------
@@ -78,17 +67,21 @@ class Nystrom(KernelFeatures):
     (500, True)
     """
 
-    kernel: KernelLike = "rbf"
+    kernel: KernelLike = parameter(default="rbf", kind="str, Kernel or callable")
+    """A kernel, as for the machines; it must be positive semidefinite."""
     _: KW_ONLY
-    n_components: int = 100
-    selection: str = "uniform"
-    rank_tol: float = 1e-14
-    random_state: Any = None
-
-    def _check_parameters(self) -> None:
-        integer(self.n_components, "n_components", minimum=1)
-        real(self.rank_tol, "rank_tol", minimum=0)
-        require_choice(self.selection, "selection", SELECTIONS)
+    n_components: int = parameter(integer_from(1), default=100)
+    """Number of landmarks (fewer, if there are fewer objects)."""
+    selection: str = parameter(one_of(*SELECTIONS), default="uniform")
+    """How landmarks are drawn: uniformly; in proportion to what the landmarks so far leave
+    unexplained; or the object farthest from their span. The last two cost one kernel row per
+    landmark and follow the data better."""
+    rank_tol: float = parameter(real_from(0.0), default=1e-14)
+    """Eigenvalues below this share of the largest are rounding, and their features are left out.
+    The features of two landmarks reproduce their kernel value up to the sum s of what is left out,
+    those of a landmark and another object x up to the root of s k(x, x)."""
+    random_state: Any = parameter(seed, default=None, kind="int, Generator, RandomState or None")
+    """Seed of the draw."""
 
     def _choose(self, kernel: Kernel, X: Any) -> None:
         chosen = self._landmarks(kernel, X)

@@ -13,10 +13,17 @@ from sklearn.utils.validation import check_is_fitted
 from mercer import sklearn_internals
 from mercer.machines.conventions import BaseEstimator, TransformerMixin
 from mercer.objects.arrays import Array
-from mercer.objects.parameters import EstimatorParameters, positive, real
+from mercer.objects.parameters import (
+    EstimatorParameters,
+    declared,
+    parameter,
+    positive,
+    probability,
+)
 from mercer.objects.validation import validated
 
 
+@declared
 class RelevantColumns(SelectorMixin, TransformerMixin, EstimatorParameters, BaseEstimator):
     """Keep the columns that a ridge regression of the target gives weight to.
 
@@ -24,13 +31,6 @@ class RelevantColumns(SelectorMixin, TransformerMixin, EstimatorParameters, Base
     the weights minimise |y - Xw|^2 / n + alpha |w|^2. A column whose |weight| is less than
     ``threshold`` times the largest one is dropped. This finds columns without a linear part in
     the target, given the others; one that acts through squares or products only looks irrelevant.
-
-    Parameters
-    ----------
-    threshold : float in [0, 1], default=0.1
-        Share of the largest |weight| below which a column is dropped.
-    alpha : float > 0, default=1e-3
-        Weight of the regulariser, which shares the weight among columns that are copies.
 
     Attributes
     ----------
@@ -59,15 +59,14 @@ class RelevantColumns(SelectorMixin, TransformerMixin, EstimatorParameters, Base
         def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
             """Return the names of the chosen columns."""
 
-    def __init__(self, threshold: float = 0.1, alpha: float = 1e-3) -> None:
-        self.threshold = threshold
-        self.alpha = alpha
+    threshold: float = parameter(probability, default=0.1)
+    """Share of the largest |weight| below which a column is dropped."""
+    alpha: float = parameter(positive, default=1e-3)
+    """Weight of the regulariser, which shares the weight among columns that are copies."""
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the weights to training rows and their labels or real targets."""
-        if real(self.threshold, "threshold", minimum=0) > 1.0:
-            raise ValueError(f"threshold must be at most 1; got {self.threshold}.")
-        positive(self.alpha, "alpha")
+        self._check_parameters()
         X, y = validated(self, X, y, dtype=np.float64)
         A = _standardised(X)
         T = _standardised(_targets(y))

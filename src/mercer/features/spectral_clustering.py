@@ -28,14 +28,24 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer.gram import Gram, Prepared
 from mercer.kernels import Kernel
+from mercer.kernels.resolve import KernelLike
 from mercer.machines.conventions import ClusterMixin
-from mercer.machines.estimator import KernelEstimator
-from mercer.machines.parameters import check_non_negative
+from mercer.machines.kernel_estimator import NamedKernelEstimator
 from mercer.machines.progress import running
 from mercer.numerics.block_krylov import RitzPairs
 from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
-from mercer.objects.parameters import declared, integer
+from mercer.objects.parameters import (
+    declared,
+    integer_from,
+    optional,
+    parameter,
+    positive,
+    real_from,
+    seed,
+    threads,
+    verbosity,
+)
 from mercer.objects.validation import stored_alike
 from mercer.run import Run
 from mercer.solvers.prove import bounded, eigenvalues_at_most
@@ -54,33 +64,11 @@ _GAIN = 1e-12  # in squared distance: an object moves to a centre that is nearer
 
 
 @declared
-class KernelSpectralClustering(ClusterMixin, KernelEstimator):
+class KernelSpectralClustering(ClusterMixin, NamedKernelEstimator):
     """Spectral clustering of any objects, with a lower bound on the best normalised cut.
 
     Above 500 objects the eigenvectors come from the iteration of :class:`KernelPCA`, in its memory:
     at most 1 GB of kernel values are kept, and no matrix where that does not suffice.
-
-    Parameters
-    ----------
-    n_clusters : int >= 1, default=8
-        Number of clusters.
-    kernel : str, Kernel or callable, default="rbf"
-        A kernel, as for the machines; its values are the affinities and must not be
-        negative.
-    gamma, degree, coef0 : float or str, int, float
-        Parameters of a named kernel; see :class:`mercer.SVC`.
-    tol : float >= 0, default=1e-6
-        Accepted residual of the eigenvectors.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the iteration for the eigenvectors; the clusters do not depend on it otherwise.
-    time_limit : float > 0 or None, default=None
-        Seconds after which the iteration ends with the eigenvectors found so far; raises
-        TimeoutError where there are none because the first product with the kernel matrix took
-        longer.
-    n_jobs : int or None, default=None
-        Threads.
-    verbose : bool or int, default=False
-        Whether to show progress of the iteration; 2 prints lines.
 
     Attributes
     ----------
@@ -110,13 +98,23 @@ class KernelSpectralClustering(ClusterMixin, KernelEstimator):
     True
     """
 
-    n_clusters: int = 8
+    n_clusters: int = parameter(integer_from(1), default=8)
+    """Number of clusters."""
     _: KW_ONLY
-    tol: float = 1e-6
-    random_state: Any = None
-    time_limit: float | None = None
-    n_jobs: int | None = None
-    verbose: bool | int = False
+    kernel: KernelLike = parameter(default="rbf")
+    """A kernel, as for the machines; its values are the affinities and must not be negative."""
+    tol: float = parameter(real_from(0.0), default=1e-6)
+    """Accepted residual of the eigenvectors."""
+    random_state: Any = parameter(seed, default=None, kind="int, Generator, RandomState or None")
+    """Seed of the iteration for the eigenvectors; the clusters do not depend on it otherwise."""
+    time_limit: float | None = parameter(optional(positive), default=None)
+    """Seconds after which the iteration ends with the eigenvectors found so far; raises
+    TimeoutError where there are none because the first product with the kernel matrix took
+    longer."""
+    n_jobs: int | None = parameter(threads, default=None)
+    """Threads."""
+    verbose: bool | int = parameter(verbosity, default=False)
+    """Whether to show progress of the iteration; 2 prints lines."""
 
     _sparse_means_sparse = False
 
@@ -138,14 +136,14 @@ class KernelSpectralClustering(ClusterMixin, KernelEstimator):
             The fitted model. After Ctrl-C in the iteration the clusters of the eigenvectors found
             so far are kept, with the status "interrupted", and KeyboardInterrupt is raised.
         """
-        with self._all_or_nothing(), running(self) as run:
+        self._check_parameters()
+        with self._transaction(), running(self) as run:
             self._fit(X, sample_weight, run)
         run.raise_interrupt()
         return self
 
     def _fit(self, X: Any, sample_weight: Any, run: Run) -> None:
-        k = integer(self.n_clusters, "n_clusters", minimum=1)
-        check_non_negative("tol", self.tol)
+        k = int(self.n_clusters)
         data, kernel = self._enter(X, None, sample_weight)
         if data.n < k:
             raise ValueError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -15,13 +16,14 @@ from sklearn.utils.validation import check_is_fitted
 from mercer import sklearn_internals
 from mercer.kernels import RBF, Kernel
 from mercer.kernels.vectors.monomial_features import monomial_name
-from mercer.objects.parameters import integer
+from mercer.objects.parameters import declared, integer_from, parameter
 from mercer.objects.rows import squared_norms
 
 from .base import KernelFeatures
 from .monomials import kernel_blocks, n_monomials
 
 
+@declared
 class TaylorFeatures(KernelFeatures):
     r"""Features of the Gaussian kernel from the power series of the exponential.
 
@@ -35,13 +37,6 @@ class TaylorFeatures(KernelFeatures):
     They are good near the origin: the error grows with :math:`2 \gamma \|x\| \|z\|`.
 
     A. Cotter, J. Keshet, N. Srebro, "Explicit approximations of the Gaussian kernel", 2011.
-
-    Parameters
-    ----------
-    gamma : {"scale", "auto"} or float >= 0, default="scale"
-        The inverse squared width of the kernel.
-    degree : int >= 0, default=4
-        The highest degree r.
 
     Attributes
     ----------
@@ -59,12 +54,11 @@ class TaylorFeatures(KernelFeatures):
     (0.77595, 0.053)
     """
 
-    def __init__(self, *, gamma: float | str = "scale", degree: int = 4) -> None:
-        self.gamma = gamma
-        self.degree = degree
-
-    def _check_parameters(self) -> None:
-        integer(self.degree, "degree", minimum=0)
+    _: KW_ONLY
+    gamma: float | str = parameter(default="scale", kind='{"scale", "auto"} or float >= 0')
+    """The inverse squared width of the kernel."""
+    degree: int = parameter(integer_from(0), default=4)
+    """The highest degree r."""
 
     def _choose(self, kernel: Kernel, X: Any) -> None:
         self.n_components_ = n_monomials(X.shape[1], int(self.degree), lower=True)

@@ -1,11 +1,12 @@
 """The machines: scikit-learn estimators that pose a problem, have it solved and prove it."""
 
+from mercer.objects.parameters import ParameterError
+
 from .errors import (
     DegenerateFitWarning,
     InfeasibleError,
     InfeasibleNuError,
     NotSeparableError,
-    ParameterError,
 )
 from .novelty import SVDD, ConformalNovelty, ParzenDensity
 from .support_vector import (

@@ -16,7 +16,7 @@ from mercer.kernels import Kernel
 from mercer.objects.callers import warn_caller
 
 if TYPE_CHECKING:
-    from .estimator import TrainingData
+    from .kernel_estimator import TrainingData
 
 _FEW = 4
 """Objects that are looked at first: on most data they differ."""

@@ -7,22 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 
-class ParameterError(ValueError, TypeError):
-    """A constructor parameter has the wrong type or lies outside its range.
-
-    Examples
-    --------
-    >>> from mercer import SVC
-    >>> from mercer.machines import ParameterError
-    >>> try:
-    ...     SVC(C=-1).fit([[0.0], [1.0]], [0, 1])
-    ... except ParameterError as error:
-    ...     print(type(error).__name__)
-    ...
-    ParameterError
-    """
-
-
 class InfeasibleError(ValueError):
     """The constraints of the problem contradict each other.
 

@@ -1,126 +1,76 @@
-"""The estimator base: the door, the kernel, its binding and scikit-learn's conventions.
+"""The base of all estimators: one validation, fits that succeed or leave no trace, conventions.
 
-Machines and transformers are `KernelEstimator`s. A fit enters through the door once,
+A machine without a kernel derives from `Estimator`. Its parameters are declared
+(`mercer.objects.parameters.declared`), and its fit begins with the same three lines everywhere:
 
-    data, kernel = self._enter(X, y, sample_weight)
-    gram = self._gram(data, kernel)
+    self._check_parameters()
+    with self._transaction():
+        data = self._enter_rows(X, y, sample_weight)
 
-`_enter` validates the objects, targets and weights, leaves out samples of weight 0, resolves the
-kernel and binds it to the objects; nothing is checked again behind it. A fit that already has
-`data` and `gram`, such as one of many folds of a search, starts behind the door. Objects to predict
-come through `_objects`.
+`_enter_batch` takes the place of `_enter_rows` in ``partial_fit``, and `_rows` returns the rows to
+predict. Estimators with a kernel derive from `KernelEstimator` (`kernel_estimator.py`).
 """
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._version import __version__
-from mercer.gram import Gram, refuse_asymmetric_sample
-from mercer.gram.mapped_objects import Views, views_of
-from mercer.kernels import Kernel, resolve
-from mercer.kernels.kept_documents import without_texts
-from mercer.kernels.resolve import KernelLike
 from mercer.objects.arrays import Array, Rows
-from mercer.objects.parameters import EstimatorParameters, declared
-from mercer.objects.validation import count, taken_by
+from mercer.objects.parameters import EstimatorParameters
+from mercer.objects.validation import count, take
 
-from .constant_kernels import warn_of_constant
 from .conventions import BaseEstimator
 from .frozen import freeze
-from .input_validation import check_objects, check_training_objects, forget_columns, keep
-from .parameters import check_shared
+from .input_validation import check_rows
 from .progress import CallbackSupport
 from .weights import check_sample_weight, positive_rows
 
 
 @dataclass(frozen=True)
-class TrainingData:
-    """The samples of a fit behind the door: validated, of positive weight.
+class Samples:
+    """The samples of a fit: validated, of positive weight.
 
-    `views`: the objects, with the images that maps of the user's made of them. `weight`: None means
-    1. `kept`: positions of the samples in the user's `n_total`; None where none was left out.
-    `extra`: one more number or row of numbers for each sample, such as the tube of a regression.
-    `gram`: the kernel matrix, where the user has it. `names`: of the columns of a table.
-    `pairwise`: whether the objects are rows of a kernel matrix, of which a part is square as well.
+    `X`: the objects. `weight`: None means 1. `kept`: positions of the samples in the user's
+    `n_total`; None where none was left out. `extra`: one more number or row of numbers for each
+    sample, such as the tube of a regression.
     """
 
-    views: Views
+    X: Any
     y: NDArray[Any] | None
     weight: Array | None
     kept: Rows | None
     n_total: int
     extra: NDArray[Any] | None = None
-    gram: Gram | None = None
-    names: NDArray[Any] | None = None
-    pairwise: bool = False
-
-    @property
-    def X(self) -> Any:  # noqa: N802 - the name of the objects everywhere
-        """The objects."""
-        return self.views.X
 
     @property
     def n(self) -> int:
         """Number of samples that take part."""
-        return count(self.views.X)
-
-    def take(self, rows: Rows) -> TrainingData:
-        """Return some of the samples, as if the others had weight 0: a fold, all but one."""
-        return self.merged(rows, None if self.weight is None else self.weight[rows])
-
-    def merged(self, rows: Rows, weight: Array | None) -> TrainingData:
-        """Return some of the samples with other weights: those of the rows they represent."""
-        views = self.views.take(rows)
-        if self.pairwise:
-            views = Views(views.X[:, rows])
-        y, extra = (None if a is None else a[rows] for a in (self.y, self.extra))
-        return replace(
-            self,
-            views=views,
-            y=y,
-            weight=weight,
-            kept=rows if self.kept is None else self.kept[rows],
-            extra=extra,
-            gram=None if self.gram is None else self.gram.take(rows),
-        )
-
-
-@declared
-class KernelEstimator(CallbackSupport, EstimatorParameters, BaseEstimator):
-    """Base class of all estimators that are fitted with a kernel.
-
-    A subclass has the parameter ``kernel`` and, for kernels given by name, ``gamma``, ``degree``
-    and ``coef0``; it adds its own by a constructor, or in its body under `declared`. It states what
-    its targets are (`_check_target`), and sets ``kernel_`` in `fit`.
-    """
-
-    _: KW_ONLY
-    kernel: KernelLike = "rbf"
-    gamma: Any = "scale"
-    degree: int = 3
-    coef0: float = 0.0
-
-    _sparse_means_sparse = True
-    """Whether objects to predict may be sparse only where the training objects were."""
+        return count(self.X)
 
     @property
-    def _sums_to_zero(self) -> bool:
-        """Whether coefficients do, as those of a machine with an intercept.
+    def weights(self) -> Array:
+        """The weights, 1 where none were given."""
+        return np.ones(self.n) if self.weight is None else self.weight
 
-        Then a kernel that is constant on the training objects shows after the fit: |w|^2 is 0.
-        """
-        return False
 
-    # -- the door ---------------------------------------------------------------------------
+class Estimator(CallbackSupport, EstimatorParameters, BaseEstimator):
+    """Base class of all estimators: a subclass declares parameters and writes `fit`.
+
+    It states what its targets are (`_check_target`), and whether it takes sparse rows.
+    """
+
+    _takes_sparse_rows = False
+
+    # -- validation ---------------------------------------------------------------------------
 
     def _check_target(self, y: Any, n_samples: int) -> NDArray[Any] | None:
         """Return checked targets; None for an estimator that takes none."""
@@ -131,98 +81,56 @@ class KernelEstimator(CallbackSupport, EstimatorParameters, BaseEstimator):
             )
         return None
 
-    def _resolved_kernel(self) -> Kernel:
-        """Return the kernel that the parameters describe, not bound to data."""
-        return resolve(self.kernel, self.gamma, self.degree, self.coef0)
-
-    def _enter(
+    def _enter_rows(
         self, X: Any, y: Any = None, sample_weight: Any = None, extra: Any = None
-    ) -> tuple[TrainingData, Kernel]:
-        """Return the checked samples and the kernel bound to them.
+    ) -> Samples:
+        """Return the checked samples of a fit on rows of numbers."""
+        return self._samples(self._checked_rows(X, reset=True), y, sample_weight, extra)
 
-        `X` may be the Gram matrix of a bound kernel, which saves work when several fits use one
-        matrix. `extra`: checked numbers that belong to the samples.
+    def _enter_batch(
+        self, X: Any, y: Any = None, sample_weight: Any = None, extra: Any = None
+    ) -> Samples:
+        """Return the checked samples of ``partial_fit``: further rows, or the first ones."""
+        X = self._checked_rows(X, reset=not hasattr(self, "n_features_in_"))
+        return self._samples(X, y, sample_weight, extra)
+
+    def _rows(self, X: Any) -> Any:
+        """Return checked rows that the fitted estimator is applied to."""
+        self._require_fit()
+        return self._checked_rows(X, reset=False)
+
+    def _checked_rows(self, X: Any, *, reset: bool) -> Any:
+        if sp.issparse(X) and not self._takes_sparse_rows:
+            raise TypeError(
+                f"Sparse rows are not supported by {type(self).__name__}, which works on dense "
+                "points; pass X.toarray()."
+            )
+        return check_rows(self, X, reset=reset, sparse=self._takes_sparse_rows)
+
+    def _samples(
+        self, X: Any, y: Any, sample_weight: Any, extra: Any, *, square: bool = False
+    ) -> Samples:
+        """Return checked objects with checked targets and weights, those of weight 0 left out.
+
+        `square`: whether the objects are rows of a kernel matrix.
         """
-        if isinstance(X, Gram):
-            data = self._enter_with_gram(X, y, sample_weight, extra)
-            if not self._sums_to_zero:
-                warn_of_constant(X.kernel, data)
-            return data, X.kernel
-        kernel = self._resolved_kernel()
-        X = check_training_objects(self, X, kernel)
-        self._trained_on_sparse = sp.issparse(X)
         n_total = count(X)
         y = self._check_target(y, n_total)
         weight = check_sample_weight(sample_weight, n_total)
         kept = positive_rows(weight)
-        X, y, weight, extra = keep(kernel, X, kept, y, weight, extra)
-        views = Views(X)  # a map of the user's runs once, here and for the matrix
-        names = getattr(self, "feature_names_in_", None)
-        kernel = kernel.bound_to_valid(views, weight, names)
-        views = without_texts(kernel, views)
-        pairwise = kernel.pairwise
-        data = TrainingData(views, y, weight, kept, n_total, extra, None, names, pairwise)
-        if not self._sums_to_zero:
-            warn_of_constant(kernel, data)
-        return data, kernel
-
-    def _enter_with_gram(self, gram: Gram, y: Any, sample_weight: Any, extra: Any) -> TrainingData:
-        """Return the samples of a kernel matrix, whose objects have been checked before."""
-        own = inspect.signature(type(self).__init__).parameters
-        given = [
-            name
-            for name in ("kernel", "gamma", "degree", "coef0")
-            if name in own and getattr(self, name) != own[name].default
-        ]
-        if given:
-            raise ValueError(
-                f"{', '.join(given)} would have no effect, because X is a Gram matrix of "
-                f"{gram.kernel!r}; leave the default, or pass the objects."
-            )
-        y = self._check_target(y, gram.n)
-        weight = check_sample_weight(sample_weight, gram.n)
-        kept, n_total = positive_rows(weight), gram.n
         if kept is not None:
-            gram = gram.take(kept)
+            X = take(X, kept)[:, kept] if square else take(X, kept)
             y, weight, extra = (None if a is None else a[kept] for a in (y, weight, extra))
-        views, pairwise = views_of(gram.X), gram.kernel.pairwise
-        data = TrainingData(views, y, weight, kept, n_total, extra, gram, None, pairwise)
-        self._note_columns(data)
-        return data
+        return Samples(X, y, weight, kept, n_total, extra)
 
-    def _note_columns(self, data: TrainingData) -> None:
-        """Set `n_features_in_` and `feature_names_in_` from validated samples."""
-        self._trained_on_sparse = sp.issparse(data.X)
-        forget_columns(self)
-        if getattr(data.X, "ndim", 0) == 2:
-            self.n_features_in_ = data.n_total if data.pairwise else data.X.shape[1]
-        if data.names is not None:
-            self.feature_names_in_ = data.names
-
-    def _gram(
-        self, data: TrainingData, kernel: Kernel, dtype: str = "float64", objects: Any = None
-    ) -> Gram:
-        """Return the kernel matrix of the samples, or other objects; an asymmetric one raises."""
-        if objects is None and data.gram is not None:
-            return data.gram if dtype == "auto" else data.gram.in_precision(dtype)
-        gram = Gram(kernel, data.views if objects is None else objects, dtype=dtype)
-        refuse_asymmetric_sample(gram, data.kept)
-        return gram
-
-    def _objects(self, X: Any) -> Any:
-        """Return objects to predict in the form in which the kernel evaluates them."""
-        self._require_fit()
-        fitted: Any = self
-        return check_objects(self, X, fitted.kernel_)
+    # -- fitting --------------------------------------------------------------------------------
 
     @contextmanager
-    def _all_or_nothing(self) -> Iterator[None]:
+    def _transaction(self) -> Iterator[None]:
         """Leave the estimator as it was, with the model of an earlier fit, if a fit fails.
 
-        Parameters that all estimators share are checked first. The arrays of a model are read-only
-        from here on.
+        The arrays of a model are read-only from here on.
         """
-        check_shared(self)
         before = dict(self.__dict__)
         try:
             yield
@@ -232,31 +140,16 @@ class KernelEstimator(CallbackSupport, EstimatorParameters, BaseEstimator):
             raise
         freeze(self)
 
-    # -- scikit-learn -----------------------------------------------------------------------
+    # -- scikit-learn ---------------------------------------------------------------------------
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inputs, kernel = tags.input_tags, self.kernel
-        if not isinstance(kernel, Kernel):
-            inputs.pairwise = isinstance(kernel, str) and kernel == "precomputed"
-            inputs.sparse = not inputs.pairwise
-            return tags
-        takes = taken_by(kernel)
-        inputs.pairwise = takes.pairwise
-        inputs.sparse = takes.accepts_sparse and not takes.pairwise
-        if takes.structured:
-            inputs.string = True
-            inputs.one_d_array = not takes.columns
-            inputs.two_d_array = takes.columns
+        tags.input_tags.sparse = self._takes_sparse_rows
         return tags
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "kernel_" in self.__dict__
 
     def _require_fit(self) -> None:
         """Raise NotFittedError before the first fit."""
-        if "kernel_" not in self.__dict__:
-            check_is_fitted(self)
+        check_is_fitted(self)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes, as pickles and files hold them."""

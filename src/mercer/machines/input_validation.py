@@ -15,7 +15,7 @@ from mercer.kernels import Kernel
 from mercer.objects.arrays import Array, is_finite
 from mercer.objects.callers import warn_caller
 from mercer.objects.tables import are_vectors, is_frame, is_table
-from mercer.objects.validation import refuse_other_objects, take, validated
+from mercer.objects.validation import refuse_other_objects, validated
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
@@ -29,10 +29,10 @@ def check_training_objects(machine: Any, X: Any, kernel: Kernel) -> Any:
             raise TypeError(
                 "Sparse precomputed kernels are not supported; pass the matrix as X.toarray()."
             )
-        X = _check_rows(machine, X, reset=True, sparse=False)
+        X = check_rows(machine, X, reset=True, sparse=False)
         return kernel.validate(X)
     if are_vectors(takes, X):
-        return _check_rows(machine, X, reset=True, sparse=takes.accepts_sparse)
+        return check_rows(machine, X, reset=True, sparse=takes.accepts_sparse)
     X = kernel.validate(X)
     forget_columns(machine)
     if takes.columns:
@@ -59,7 +59,7 @@ def check_objects(machine: Any, X: Any, kernel: Kernel) -> Any:
             "or pass X.toarray()."
         )
     sparse = trained_on_sparse or (takes.accepts_sparse and not machine._sparse_means_sparse)
-    X = _check_rows(machine, X, reset=False, sparse=sparse)
+    X = check_rows(machine, X, reset=False, sparse=sparse)
     if trained_on_sparse and not sp.issparse(X):
         X = sp.csr_matrix(X)
     kernel.check_domain(X)
@@ -112,23 +112,15 @@ def check_several_targets(machine: Any, y: Any, n_samples: int) -> Array:
     return y.astype(np.float64, copy=False)
 
 
-def keep(kernel: Kernel, X: Any, kept: NDArray[np.intp] | None, *arrays: Any) -> tuple[Any, ...]:
-    """Return objects and arrays at the positions that take part; columns too of a kernel matrix."""
-    if kept is None:
-        return X, *arrays
-    X = take(X, kept)
-    X = X[:, kept] if kernel.pairwise else X
-    return X, *(None if a is None else a[kept] for a in arrays)
-
-
-def _check_rows(machine: Any, X: Any, *, reset: bool, sparse: bool) -> Any:
+def check_rows(machine: Any, X: Any, *, reset: bool, sparse: bool) -> Any:
     """Return `X` as a finite float array or CSR; plain rows skip scikit-learn's validation."""
     if sparse and not reset and _is_known_sparse(machine, X):
         return X
     plain = plain_rows(machine, X, reset=reset)
     if plain is not None:
         return plain
-    refuse_other_objects(X, f"the kernel of {type(machine).__name__}")
+    name = type(machine).__name__
+    refuse_other_objects(X, f"the kernel of {name}" if hasattr(machine, "kernel") else name)
     try:
         X = validated(
             machine,

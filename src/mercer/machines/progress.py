@@ -15,7 +15,6 @@ from mercer import sklearn_internals
 from mercer.run import Listener, Report, Run
 
 from .conventions import CallbackSupportMixin
-from .parameters import check_positive
 
 
 class CallbackSupport(CallbackSupportMixin):
@@ -62,11 +61,8 @@ def running(machine: Any, n_tasks: int = 1, max_iter: int | None = None) -> Iter
 
     `n_tasks`: number of problems that the progress bar announces. `max_iter`: limit of the steps.
     """
-    limit = getattr(machine, "time_limit", None)
-    if limit is not None:
-        limit = check_positive("time_limit", limit)
     with listening(machine, n_tasks) as listeners:
-        yield Run(limit, max_iter, listeners)
+        yield Run(getattr(machine, "time_limit", None), max_iter, listeners)
 
 
 @contextmanager

@@ -1,10 +1,15 @@
-"""Named parameters of a kernel: read, set, compared, copied and printed in one place.
+"""Named parameters of kernels and estimators: declared, checked, set, compared and printed.
 
-The protocol is scikit-learn's: constructor arguments are attributes of the same name,
-``get_params`` and ``set_params`` reach into nested kernels through ``__``, and
-:func:`sklearn.base.clone` rebuilds a kernel from them. It is written out here, rather than
-inherited, because a machine copies its kernel in every fit and scikit-learn's version inspects
-signatures each time.
+A class declares a parameter in its body: its type, its range, its default and a sentence on it,
+
+    C: float = parameter(positive, default=1.0)
+    \"\"\"Price of a unit of slack.\"\"\"
+
+Kernels derive from `Parametrised`, estimators carry the decorator `declared`. The protocol is
+scikit-learn's: constructor arguments are attributes of the same name, ``get_params`` and
+``set_params`` reach into nested kernels through ``__``, and :func:`sklearn.base.clone` rebuilds a
+kernel from them. It is written out for kernels, rather than inherited, because a machine copies its
+kernel in every fit and scikit-learn's version inspects signatures each time.
 """
 
 from __future__ import annotations
@@ -14,13 +19,18 @@ import inspect
 import math
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
 
+from .arrays import Array
+from .parameter_docs import CompleteDocstring
+
 Class = TypeVar("Class", bound=type)
+Check = Callable[[Any, str], Any]
 
 _OF_KERNELS = ("kernel", "gamma", "degree", "coef0")
 # Numbers between which a square is a normal number, and so are sums with other squares.
@@ -39,16 +49,42 @@ def _explaining(init: Callable[..., None], instead: dict[str, str]) -> Callable[
     return explained
 
 
-class _Declared(NamedTuple):
-    """A parameter in the body of a class, with a function that refuses values by its name."""
+class ParameterError(ValueError, TypeError):
+    """A parameter has the wrong type or lies outside its range.
 
-    default: Any
-    check: Callable[[Any, str], Any]
+    Examples
+    --------
+    >>> from mercer import SVC
+    >>> from mercer.machines import ParameterError
+    >>> try:
+    ...     SVC(C=-1).fit([[0.0], [1.0]], [0, 1])
+    ... except ParameterError as error:
+    ...     print(error)
+    ...
+    C must be a number > 0 (inf is allowed); got -1.
+    """
 
 
-def parameter(*, default: Any = inspect.Parameter.empty, check: Callable[[Any, str], Any]) -> Any:
-    """Declare a parameter whose values are checked, in the body of a class."""
-    return _Declared(default, check)
+@dataclass(frozen=True)
+class Parameter:
+    """What the body of a class says about one of its parameters, see `parameter`."""
+
+    check: Check | None = None
+    default: Any = inspect.Parameter.empty
+    kind: str = ""
+    annotation: str = ""
+
+
+def parameter(
+    check: Check | None = None, *, default: Any = inspect.Parameter.empty, kind: str = ""
+) -> Any:
+    """Declare a parameter in the body of a class; a string below is its documentation.
+
+    `check`: function of a value and the name of the parameter that raises `ParameterError` for a
+    value outside its range. `kind`: the values that it takes, as the documentation names them,
+    where annotation and check do not say it.
+    """
+    return Parameter(check, default, kind)
 
 
 def _constructor(cls: type[Parametrised], own: dict[str, Any]) -> Callable[..., None]:
@@ -58,8 +94,9 @@ def _constructor(cls: type[Parametrised], own: dict[str, Any]) -> Callable[..., 
         stated = cls.__dict__.get(name, inspect.Parameter.empty)
         if name in cls.__dict__:
             delattr(cls, name)
-        if isinstance(stated, _Declared):
-            cls._checks = cls._checks | {name: stated.check}
+        if isinstance(stated, Parameter):
+            if stated.check is not None:
+                cls._checks = cls._checks | {name: stated.check}
             stated = stated.default
         defaults[name] = stated
     return _written(cls, defaults, own, len(defaults), "self._check_all()")
@@ -84,26 +121,60 @@ def _written(
     return init
 
 
-@dataclass_transform(eq_default=False)
+@dataclass_transform(eq_default=False, field_specifiers=(parameter,))
 def declared(cls: Class) -> Class:
     """Give an estimator the constructor of the parameters that its body declares, and its bases'.
 
     Parameters after ``_: KW_ONLY`` are keyword-only, as in a dataclass; those of a base always are.
-    The kernel comes second, as in scikit-learn.
+    The kernel comes second, as in scikit-learn. A parameter that a base declares keeps its check
+    and its documentation where the body states another default alone, ``tol: float = 1e-9``. The
+    docstring is completed, see `CompleteDocstring`.
     """
     annotations = inspect.get_annotations(cls).items()
     own = {name: kind for name, kind in annotations if "ClassVar" not in str(kind)}
     n_positional = list(own).index("_") if "_" in own else len(own)
     own.pop("_", None)
-    stated = {name: cls.__dict__.get(name, inspect.Parameter.empty) for name in own}
-    inherited = {name: p.default for name, p in inspect.signature(cls).parameters.items()}
-    found = inherited | stated
+    inherited: dict[str, Parameter] = {}
+    for base in reversed(cls.__mro__[1:]):
+        inherited |= base.__dict__.get("_parameters", {})
+    found = dict(inherited)
+    for name, annotation in own.items():
+        before = inherited.get(name, Parameter())
+        stated = cls.__dict__.get(name, inspect.Parameter.empty)
+        if not isinstance(stated, Parameter):
+            stated = Parameter(default=stated)
+        found[name] = replace(
+            stated,
+            check=stated.check or before.check,
+            kind=stated.kind or before.kind or _kind_of(stated.check or before.check, annotation),
+            annotation=annotation,
+        )
+        if stated.default is not inspect.Parameter.empty:
+            setattr(cls, name, stated.default)
+        elif name in cls.__dict__:
+            delattr(cls, name)
     first = [*list(own)[: max(n_positional, 1)], *(name for name in _OF_KERNELS if name in found)]
-    order = dict.fromkeys([*first, *stated, *inherited])
-    cls.__init__ = _written(  # type: ignore[misc]
-        cls, {name: found[name] for name in order}, own, n_positional
-    )
+    order = dict.fromkeys([*first, *own, *inherited])
+    defaults = {name: found[name].default for name in order}
+    cls._parameters = {name: found[name] for name in order}  # type: ignore[attr-defined]
+    cls._checks = {name: p.check for name, p in found.items() if p.check}  # type: ignore[attr-defined]
+    annotations = {name: p.annotation for name, p in found.items()}
+    cls.__init__ = _written(cls, defaults, annotations, n_positional)  # type: ignore[misc]
+    if cls.__doc__ is not None:  # python -OO leaves none
+        cls.__doc__ = CompleteDocstring(cls.__doc__)  # type: ignore[assignment]
     return cls
+
+
+def _kind_of(check: Check | None, annotation: str) -> str:
+    """Return the values that a parameter takes, as a documentation names them."""
+    details = getattr(check, "keywords", {})
+    if "check" in details:
+        return _kind_of(details["check"], annotation)
+    if "choices" in details:
+        listed = (f'"{c}"' if isinstance(c, str) else str(c) for c in details["choices"])
+        return f"{{{', '.join(listed)}}}"
+    bound = f" >= {details['minimum']:g}" if "minimum" in details else _RANGES.get(check, "")
+    return " or ".join(part for part in annotation.split(" | ") if part != "None") + bound
 
 
 def _stated_defaults(cls: type) -> dict[str, Any]:
@@ -128,7 +199,7 @@ class Parametrised:
 
     parameter_names: ClassVar[tuple[str, ...]] = ()
     _defaults: ClassVar[dict[str, Any]] = {}
-    _checks: ClassVar[dict[str, Callable[[Any, str], Any]]] = {}
+    _checks: ClassVar[dict[str, Check]] = {}
     # What to use instead of a keyword that users of other libraries try, by the keyword.
     _foreign_names: ClassVar[dict[str, str]] = {}
     _unchecked = False  # whether `set_params` has set something since the constructor
@@ -141,7 +212,7 @@ class Parametrised:
             if not name.startswith("_") and "ClassVar" not in str(kind)
         }
         for name, value in cls.__dict__.items():
-            if isinstance(value, _Declared) and name not in declared:
+            if isinstance(value, Parameter) and name not in declared:
                 raise TypeError(f"{cls.__name__}: write {name}: float = parameter(...), typed.")
         if declared and "__init__" not in cls.__dict__:
             cls.__init__ = _constructor(cls, declared)  # type: ignore[method-assign]
@@ -313,6 +384,17 @@ class Parametrised:
 class EstimatorParameters:
     """Parameters of an estimator of scikit-learn, which `set_params` sets all or none of."""
 
+    _checks: ClassVar[dict[str, Check]] = {}
+
+    def _check_parameters(self) -> None:
+        """Reject parameters outside their range: each by its declared check, then together."""
+        for name, check in self._checks.items():
+            check(getattr(self, name), name)
+        self._check()
+
+    def _check(self) -> None:
+        """Reject parameters that do not go together; for subclasses."""
+
     @classmethod
     @functools.cache
     def _get_param_names(cls) -> list[str]:
@@ -375,10 +457,10 @@ def is_number(value: Any) -> bool:
 def real(value: Any, name: str, *, minimum: float = -math.inf) -> float:
     """Return `value` as a float if it is a finite real number of at least `minimum`."""
     if isinstance(value, bool) or not is_number(value):
-        raise TypeError(f"{name} must be a real number; got {show(value)}.")
+        raise ParameterError(f"{name} must be a real number; got {show(value)}.")
     if not minimum <= value < math.inf:
         bound = "" if minimum == -math.inf else f" of at least {minimum:g}"
-        raise ValueError(f"{name} must be a finite number{bound}; got {show(value)}.")
+        raise ParameterError(f"{name} must be a finite number{bound}; got {show(value)}.")
     return float(value)
 
 
@@ -386,15 +468,50 @@ def positive(value: Any, name: str) -> float:
     """Return `value` as a float if it is a finite real number above 0."""
     number = real(value, name)
     if not number > 0:
-        raise ValueError(f"{name} must be a number > 0; got {show(value)}.")
+        raise ParameterError(f"{name} must be a number > 0; got {show(value)}.")
     return number
+
+
+def positive_or_infinite(value: Any, name: str) -> float:
+    """Return `value` as a float if it is a real number above 0, or infinity."""
+    if value == math.inf:
+        return math.inf
+    if isinstance(value, bool) or not is_number(value):
+        raise ParameterError(f"{name} must be a real number; got {show(value)}.")
+    if not value > 0:
+        raise ParameterError(f"{name} must be a number > 0 (inf is allowed); got {show(value)}.")
+    return float(value)
+
+
+def fraction(value: Any, name: str) -> float:
+    """Return `value` as a float if it is a number above 0 and at most 1."""
+    number = real(value, name)
+    if not 0.0 < number <= 1.0:
+        raise ParameterError(f"{name} must lie in (0, 1]; got {show(value)}.")
+    return number
+
+
+def open_fraction(value: Any, name: str) -> float:
+    """Return `value` as a float if it is a number between 0 and 1."""
+    number = real(value, name)
+    if not 0.0 < number < 1.0:
+        raise ParameterError(f"{name} must lie in (0, 1); got {show(value)}.")
+    return number
+
+
+_RANGES: dict[Check | None, str] = {
+    positive: " > 0",
+    positive_or_infinite: " > 0",
+    fraction: " in (0, 1]",
+    open_fraction: " in (0, 1)",
+}
 
 
 def with_square(value: Any, name: str) -> float:
     """Return `value` as a float if it is 0 or more and its square has all digits of a float64."""
     number = real(value, name, minimum=0.0)
     if number and not _SMALLEST_ROOT <= number <= _LARGEST_ROOT:
-        raise ValueError(
+        raise ParameterError(
             f"the square of {name} must neither overflow nor underflow, so {name} must lie between "
             f"{_SMALLEST_ROOT:g} and {_LARGEST_ROOT:g}; got {show(value)}. Rescale the data."
         )
@@ -411,24 +528,23 @@ def probability(value: Any, name: str) -> float:
     """Return `value` as a float if it is a number from 0 to 1."""
     number = real(value, name, minimum=0.0)
     if number > 1:
-        raise ValueError(f"{name} must be a probability, from 0 to 1; got {show(value)}.")
+        raise ParameterError(f"{name} must be a probability, from 0 to 1; got {show(value)}.")
     return number
 
 
 def truth(value: Any, name: str) -> bool:
     """Return `value` if it is True or False."""
     if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be True or False; got {show(value)}.")
+        raise ParameterError(f"{name} must be True or False; got {show(value)}.")
     return bool(value)
 
 
 def integer(value: Any, name: str, *, minimum: int) -> int:
     """Return `value` as an int if it is an integer of at least `minimum`."""
     if isinstance(value, bool) or not isinstance(value, int | Integral):
-        kind = ValueError if isinstance(value, Real) else TypeError
-        raise kind(f"{name} must be an integer; got {show(value)}.")
+        raise ParameterError(f"{name} must be an integer; got {show(value)}.")
     if value < minimum:
-        raise ValueError(f"{name} must be an integer of at least {minimum}; got {show(value)}.")
+        raise ParameterError(f"{name} must be an integer of at least {minimum}; got {show(value)}.")
     return int(value)
 
 
@@ -457,21 +573,71 @@ def integer_from(minimum: int) -> Callable[[Any, str], int]:
     return functools.partial(integer, minimum=minimum)
 
 
-def optional(check: Callable[[Any, str], Any]) -> Callable[[Any, str], None]:
+def optional(check: Check) -> Check:
     """Return the check of a parameter that may also be None."""
-    return lambda value, name: None if value is None else check(value, name)
+    return functools.partial(_unless_none, check=check)
 
 
-def one_of(*choices: str) -> Callable[[Any, str], None]:
-    """Return the check of a parameter that is one of some words."""
+def _unless_none(value: Any, name: str, check: Check) -> Any:
+    return None if value is None else check(value, name)
+
+
+def one_of(*choices: str | int) -> Callable[[Any, str], None]:
+    """Return the check of a parameter that is one of some words or integers."""
     return functools.partial(require_choice, choices=choices)
 
 
-def require_choice(value: Any, name: str, choices: Collection[str]) -> None:
-    """Reject a value that is none of some words."""
-    if not (isinstance(value, str) and value in choices):
+def require_choice(value: Any, name: str, choices: Collection[str | int]) -> None:
+    """Reject a value that is none of some words or integers."""
+    if isinstance(value, bool) or not isinstance(value, str | Integral) or value not in choices:
         listed = ", ".join(map(repr, choices))
-        raise ValueError(f"{name} must be one of {listed}; got {show(value)}.")
+        raise ParameterError(f"{name} must be one of {listed}; got {show(value)}.")
+
+
+def numbers(value: Any, name: str) -> Array:
+    """Return a number or several as an array."""
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"{name} must be a number or a list of numbers; got {show(value)}."
+        ) from None
+
+
+def threads(value: Any, name: str) -> None:
+    """Reject a number of threads that is neither None nor an integer other than 0."""
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int | Integral) or value == 0:
+        raise ParameterError(f"{name} must be None or an integer other than 0; got {show(value)}.")
+
+
+def verbosity(value: Any, name: str) -> None:
+    """Reject anything but a flag or an integer of at least 0."""
+    if not isinstance(value, int | np.bool_ | Integral) or value < 0:
+        raise ParameterError(f"{name} must be a flag or an integer >= 0; got {show(value)}.")
+
+
+_SEEDS = (
+    np.random.RandomState,
+    np.random.Generator,
+    np.random.BitGenerator,
+    np.random.SeedSequence,
+    type(np.random),
+    list,
+    tuple,
+    np.ndarray,
+)
+
+
+def seed(value: Any, name: str) -> None:
+    """Reject what draws no random numbers."""
+    if value is None or isinstance(value, _SEEDS):
+        return
+    if not isinstance(value, int | Integral) or value < 0:
+        raise ParameterError(
+            f"{name} must be None, an integer >= 0 or a random generator; got {show(value)}."
+        )
 
 
 def _has_parameters(value: Any) -> bool:

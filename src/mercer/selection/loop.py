@@ -24,7 +24,7 @@ from sklearn.pipeline import Pipeline
 
 from mercer._version import __version__
 from mercer.machines.errors import DegenerateFitWarning
-from mercer.machines.estimator import KernelEstimator
+from mercer.machines.kernel_estimator import KernelEstimator
 from mercer.run import Run, stopwatch
 from mercer.sklearn_internals import (
     asks_only_for,

@@ -41,8 +41,8 @@ from mercer.gram import Gram
 from mercer.gram.mapped_objects import Views
 from mercer.gram.matrix import native_jobs
 from mercer.kernels import Kernel
-from mercer.machines.estimator import TrainingData
 from mercer.machines.input_validation import check_training_objects
+from mercer.machines.kernel_estimator import TrainingData
 from mercer.machines.ridge.base import RidgeMachine
 from mercer.machines.support_vector.base import KernelMachine
 from mercer.machines.support_vector.classifier import KernelClassifier
@@ -608,7 +608,7 @@ class SharedFits:
                 rows, names = split.inside, large.domain.names
                 views = Views(take(large.domain.objects, rows))
                 data = TrainingData(
-                    views, split.y_train, split.weight, None, len(rows), names=names
+                    views.X, split.y_train, split.weight, None, len(rows), views=views, names=names
                 )
                 settings = settings_for(machine)
                 settings = replace(settings, n_jobs=self.n_jobs, cache_size=self.cache_size)

@@ -21,6 +21,7 @@ are inserted into the longest segments, from two up to K.
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +30,15 @@ import scipy.optimize
 import scipy.sparse as sp
 
 from mercer.objects.arrays import Array
-from mercer.objects.parameters import integer, positive
+from mercer.objects.parameters import (
+    declared,
+    integer_from,
+    optional,
+    parameter,
+    positive,
+    real_from,
+    verbosity,
+)
 from mercer.run import Run
 from mercer.solvers.prove import local
 
@@ -41,27 +50,13 @@ _RIDGE = 1e-9  # holds knots without points, relative to the mean weight of a kn
 _SMALLEST = 1e-6  # share of a segment, relative to 1 / K
 
 
+@declared
 class PolygonalPrincipalCurve(PolygonalLine):
     r"""A polygonal line of bounded length through the middle of data.
 
     It minimises the sum of squared distances of the points to the line, subject to the bound on its
     length. The comparison for :class:`RegularizedPrincipalManifold` with the kernel
     ``0.5 * NegativeDistance()``, whose regulariser bounds the same length.
-
-    Parameters
-    ----------
-    n_knots : int >= 2, default=20
-        Number of knots.
-    length : float > 0 or None, default=None
-        Largest length; None for no bound.
-    tol : float >= 0, default=1e-5
-        Relative decrease of the objective in an iteration at which it stops.
-    max_iter : int >= 1, default=200
-        Largest number of iterations for one number of knots.
-    time_limit : float > 0 or None, default=None
-        Seconds after which the iterations end with the line found so far.
-    verbose : bool or int, default=False
-        Whether to show progress; 2 prints lines.
 
     Attributes
     ----------
@@ -87,27 +82,19 @@ class PolygonalPrincipalCurve(PolygonalLine):
     (8, True)
     """
 
-    def __init__(
-        self,
-        n_knots: int = 20,
-        length: float | None = None,
-        *,
-        tol: float = 1e-5,
-        max_iter: int = 200,
-        time_limit: float | None = None,
-        verbose: bool | int = False,
-    ) -> None:
-        self.n_knots = n_knots
-        self.length = length
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.verbose = verbose
-
-    def _check_parameters(self) -> None:
-        integer(self.n_knots, "n_knots", minimum=2)
-        if self.length is not None:
-            positive(self.length, "length")
+    n_knots: int = parameter(integer_from(2), default=20)
+    """Number of knots."""
+    length: float | None = parameter(optional(positive), default=None)
+    """Largest length; None for no bound."""
+    _: KW_ONLY
+    tol: float = parameter(real_from(0.0), default=1e-5)
+    """Relative decrease of the objective in an iteration at which it stops."""
+    max_iter: int = parameter(integer_from(1), default=200)
+    """Largest number of iterations for one number of knots."""
+    time_limit: float | None = parameter(optional(positive), default=None)
+    """Seconds after which the iterations end with the line found so far."""
+    verbose: bool | int = parameter(verbosity, default=False)
+    """Whether to show progress; 2 prints lines."""
 
     def _fit(self, X: Array, weight: Array, run: Run) -> None:
         bound = math.inf if self.length is None else float(self.length)

@@ -9,12 +9,21 @@ passes through every point: the quantisation error alone has no well-defined min
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY
 
 import numpy as np
 
 from mercer.kernels import RBF
 from mercer.objects.arrays import Array
-from mercer.objects.parameters import integer, positive
+from mercer.objects.parameters import (
+    declared,
+    integer_from,
+    optional,
+    parameter,
+    positive,
+    real_from,
+    verbosity,
+)
 from mercer.run import Run
 from mercer.solvers.prove import local
 
@@ -24,26 +33,12 @@ from .starts import principal_axes
 _RIDGE = 1e-9  # of the local regressions, where all neighbours have one position
 
 
+@declared
 class PrincipalCurve(PolygonalLine):
     """A principal curve by local linear smoothing.
 
     The classical algorithm, as a comparison: it has no objective, and ends where the curve does not
     change any more. :class:`RegularizedPrincipalManifold` minimises a regularised objective.
-
-    Parameters
-    ----------
-    bandwidth : float > 0, default=0.1
-        Width of the Gaussian weights, relative to the length of the curve.
-    n_knots : int >= 2, default=100
-        Points at which the curve is kept.
-    tol : float >= 0, default=1e-3
-        Largest movement of a knot, relative to the length of the curve, at which it stops.
-    max_iter : int >= 1, default=50
-        Largest number of iterations.
-    time_limit : float > 0 or None, default=None
-        Seconds after which the iterations end with the curve found so far.
-    verbose : bool or int, default=False
-        Whether to show progress; 2 prints lines.
 
     Attributes
     ----------
@@ -68,26 +63,19 @@ class PrincipalCurve(PolygonalLine):
     True
     """
 
-    def __init__(
-        self,
-        bandwidth: float = 0.1,
-        *,
-        n_knots: int = 100,
-        tol: float = 1e-3,
-        max_iter: int = 50,
-        time_limit: float | None = None,
-        verbose: bool | int = False,
-    ) -> None:
-        self.bandwidth = bandwidth
-        self.n_knots = n_knots
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.verbose = verbose
-
-    def _check_parameters(self) -> None:
-        positive(self.bandwidth, "bandwidth")
-        integer(self.n_knots, "n_knots", minimum=2)
+    bandwidth: float = parameter(positive, default=0.1)
+    """Width of the Gaussian weights, relative to the length of the curve."""
+    _: KW_ONLY
+    n_knots: int = parameter(integer_from(2), default=100)
+    """Points at which the curve is kept."""
+    tol: float = parameter(real_from(0.0), default=1e-3)
+    """Largest movement of a knot, relative to the length of the curve, at which it stops."""
+    max_iter: int = parameter(integer_from(1), default=50)
+    """Largest number of iterations."""
+    time_limit: float | None = parameter(optional(positive), default=None)
+    """Seconds after which the iterations end with the curve found so far."""
+    verbose: bool | int = parameter(verbosity, default=False)
+    """Whether to show progress; 2 prints lines."""
 
     def _fit(self, X: Array, weight: Array, run: Run) -> None:
         axes = principal_axes(X, weight)

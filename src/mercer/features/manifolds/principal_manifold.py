@@ -11,16 +11,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.kernels import Kernel, PeriodicGaussian, resolve
-from mercer.machines.parameters import check_numbers
+from mercer.kernels.resolve import KernelLike
+from mercer.machines.kernel_estimator import NamedKernelEstimator
 from mercer.objects.arrays import Array
 from mercer.objects.parameters import (
     declared,
     integer,
+    integer_from,
     is_number,
+    numbers,
+    one_of,
+    optional,
+    parameter,
     positive,
-    real,
-    require_choice,
+    real_from,
+    seed,
     truth,
+    verbosity,
 )
 from mercer.run import Run
 from mercer.solvers.prove import local
@@ -46,7 +53,7 @@ _CHUNK = 2**22  # shares that `transform` holds at once
 
 
 @declared
-class RegularizedPrincipalManifold(Quantiser):
+class RegularizedPrincipalManifold(Quantiser, NamedKernelEstimator):
     r"""A smooth curve, surface or volume through the middle of data.
 
     The manifold :math:`\gamma(b) = \gamma_0 + \sum_i \alpha_i k(b_i, b)`, with nodes b_i in a
@@ -66,61 +73,6 @@ class RegularizedPrincipalManifold(Quantiser):
     curves under a length constraint (``kernel=0.5 * NegativeDistance()``, whose regulariser is the
     integral of the squared speed) and the generative topographic map (``assignment="soft"``,
     ``regularizer="l2"``).
-
-    Parameters
-    ----------
-    n_components : int >= 1, default=1
-        The dimension D: 1 for curves, 2 for surfaces, 3 for volumes.
-    lam : float >= 0, default=1.0
-        The regularisation constant lambda, beside the sum over the points (not their mean).
-    kernel : str, Kernel or callable, default="rbf"
-        The kernel on latent coordinates; conditionally positive definite kernels get the
-        polynomials they need, unpenalised. On a periodic domain "rbf" stands for
-        ``PeriodicGaussian(form="wrapped")``, and other kernels must be periodic.
-    gamma, degree, coef0 : float or str, int, float
-        Parameters of a named kernel; "scale" is a width of about a fifth of the domain.
-    n_nodes : int, sequence of int, or None, default=None
-        Nodes along every axis; None for 40, 12 and 6 in one, two and three dimensions. The
-        regulariser couples them, so more nodes hardly change the manifold.
-    domain : {"box", "periodic", "grid"}, default="box"
-        [0, 1]^D; [0, 2 pi)^D with the ends joined, for closed curves and tori; or only the nodes
-        themselves, which makes a quantiser of finitely many points.
-    linear_term : bool, default=False
-        Whether a linear function of b is added that is not penalised.
-    offset : {"auto", "mean", "free"}, default="auto"
-        gamma_0: the mean of the data, or fitted. "auto" fits it where the constant must not be
-        penalised: beside a linear term, for conditionally definite kernels and robust losses.
-    regularizer : {"kernel", "l2"}, default="kernel"
-        The penalty above, or the sum of the squared coefficients.
-    assignment : {"hard", "soft"}, default="hard"
-        Whether a point belongs to its nearest b, or to all points of a grid in shares, as in a
-        mixture of Gaussians.
-    noise : float > 0 or None, default=None
-        The variance of these Gaussians; None to estimate it. For ``assignment="soft"``.
-    loss : {"squared", "huber", "epsilon_insensitive"}, default="squared"
-        The loss of the distance r to the manifold: r^2; r^2 up to the threshold and linear beyond;
-        or max(0, r - threshold), its kink rounded off over a hundredth of the scale of the data.
-    threshold : float > 0 or None, default=None
-        Threshold of the robust losses; None for a tenth of the root mean square distance of the
-        data from their mean.
-    init : "pca" or array of shape (n_nodes, n_features), default="pca"
-        Where the nodes begin: on the principal components (for robust losses those in which far
-        points count less), or at given points.
-    lam_start : float or None, default=None
-        Start with this larger constant and lower it to `lam` by factors of at most sqrt(10), each
-        fit starting from the one before (annealing).
-    n_restarts : int >= 1, default=1
-        Number of starts, all but the first perturbed at random; the smallest objective is kept.
-    tol : float >= 0, default=1e-5
-        Relative decrease of the objective in an iteration at which it stops.
-    max_iter : int >= 1, default=500
-        Largest number of iterations for one start and one value of lambda.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the perturbations.
-    time_limit : float > 0 or None, default=None
-        Seconds after which the iterations end with the manifold found so far.
-    verbose : bool or int, default=False
-        Whether to show progress; 2 prints lines.
 
     Attributes
     ----------
@@ -162,26 +114,57 @@ class RegularizedPrincipalManifold(Quantiser):
     (True, 3.1)
     """
 
-    n_components: int = 1
-    lam: float = 1.0
+    n_components: int = parameter(integer_from(1), default=1)
+    """The dimension D: 1 for curves, 2 for surfaces, 3 for volumes."""
+    lam: float = parameter(real_from(0.0), default=1.0)
+    """The regularisation constant lambda, beside the sum over the points (not their mean)."""
     _: KW_ONLY
-    n_nodes: Any = None
-    domain: str = "box"
-    linear_term: bool = False
-    offset: str = "auto"
-    regularizer: str = "kernel"
-    assignment: str = "hard"
-    noise: float | None = None
-    loss: str = "squared"
-    threshold: float | None = None
-    init: Any = "pca"
-    lam_start: float | None = None
-    n_restarts: int = 1
-    tol: float = 1e-5
-    max_iter: int = 500
-    random_state: Any = None
-    time_limit: float | None = None
-    verbose: bool | int = False
+    kernel: KernelLike = parameter(default="rbf")
+    """The kernel on latent coordinates; conditionally positive definite kernels get the polynomials
+    they need, unpenalised. On a periodic domain "rbf" stands for
+    ``PeriodicGaussian(form="wrapped")``, and other kernels must be periodic."""
+    n_nodes: Any = parameter(default=None, kind="int, sequence of int, or None")
+    """Nodes along every axis; None for 40, 12 and 6 in one, two and three dimensions. The
+    regulariser couples them, so more nodes hardly change the manifold."""
+    domain: str = parameter(one_of(*DOMAINS), default="box")
+    """[0, 1]^D; [0, 2 pi)^D with the ends joined, for closed curves and tori; or only the nodes
+    themselves, which makes a quantiser of finitely many points."""
+    linear_term: bool = parameter(truth, default=False)
+    """Whether a linear function of b is added that is not penalised."""
+    offset: str = parameter(one_of("auto", "mean", "free"), default="auto")
+    """gamma_0: the mean of the data, or fitted. "auto" fits it where the constant must not be
+    penalised: beside a linear term, for conditionally definite kernels and robust losses."""
+    regularizer: str = parameter(one_of(*REGULARIZERS), default="kernel")
+    """The penalty above, or the sum of the squared coefficients."""
+    assignment: str = parameter(one_of("hard", "soft"), default="hard")
+    """Whether a point belongs to its nearest b, or to all points of a grid in shares, as in a
+    mixture of Gaussians."""
+    noise: float | None = parameter(optional(positive), default=None)
+    """The variance of these Gaussians; None to estimate it. For ``assignment="soft"``."""
+    loss: str = parameter(one_of(*LOSSES), default="squared")
+    """The loss of the distance r to the manifold: r^2; r^2 up to the threshold and linear beyond;
+    or max(0, r - threshold), its kink rounded off over a hundredth of the scale of the data."""
+    threshold: float | None = parameter(optional(positive), default=None)
+    """Threshold of the robust losses; None for a tenth of the root mean square distance of the data
+    from their mean."""
+    init: Any = parameter(default="pca", kind='"pca" or array of shape (n_nodes, n_features)')
+    """Where the nodes begin: on the principal components (for robust losses those in which far
+    points count less), or at given points."""
+    lam_start: float | None = parameter(optional(positive), default=None)
+    """Start with this larger constant and lower it to `lam` by factors of at most sqrt(10), each
+    fit starting from the one before (annealing)."""
+    n_restarts: int = parameter(integer_from(1), default=1)
+    """Number of starts, all but the first perturbed at random; the smallest objective is kept."""
+    tol: float = parameter(real_from(0.0), default=1e-5)
+    """Relative decrease of the objective in an iteration at which it stops."""
+    max_iter: int = parameter(integer_from(1), default=500)
+    """Largest number of iterations for one start and one value of lambda."""
+    random_state: Any = parameter(seed, default=None, kind="int, Generator, RandomState or None")
+    """Seed of the perturbations."""
+    time_limit: float | None = parameter(optional(positive), default=None)
+    """Seconds after which the iterations end with the manifold found so far."""
+    verbose: bool | int = parameter(verbosity, default=False)
+    """Whether to show progress; 2 prints lines."""
 
     # -- fit ----------------------------------------------------------------------------------
 
@@ -407,23 +390,7 @@ class RegularizedPrincipalManifold(Quantiser):
 
     # -- parameters ---------------------------------------------------------------------------
 
-    def _check_parameters(self) -> None:
-        integer(self.n_components, "n_components", minimum=1)
-        real(self.lam, "lam", minimum=0)
-        truth(self.linear_term, "linear_term")
-        integer(self.n_restarts, "n_restarts", minimum=1)
-        choices: tuple[tuple[str, tuple[str, ...]], ...] = (
-            ("domain", DOMAINS),
-            ("offset", ("auto", "mean", "free")),
-            ("regularizer", REGULARIZERS),
-            ("assignment", ("hard", "soft")),
-            ("loss", LOSSES),
-        )
-        for name, allowed in choices:
-            require_choice(getattr(self, name), name, allowed)
-        for name in ("noise", "threshold", "lam_start"):
-            if getattr(self, name) is not None:
-                positive(getattr(self, name), name)
+    def _check(self) -> None:
         if self.assignment == "soft" and self.loss != "squared":
             raise ValueError(
                 "assignment='soft' is a mixture of Gaussians, whose loss is squared; got "
@@ -509,7 +476,7 @@ class RegularizedPrincipalManifold(Quantiser):
         return 0
 
     def _given_nodes(self, n_nodes: int, d: int) -> Array:
-        points = check_numbers("init", self.init)
+        points = numbers(self.init, "init")
         if points.shape != (n_nodes, d) or not np.isfinite(points).all():
             raise ValueError(
                 f"init must give a finite point for each of the {n_nodes} nodes in the {d} columns "

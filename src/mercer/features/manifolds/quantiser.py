@@ -7,27 +7,22 @@ from typing import Any, Self
 import numpy as np
 
 from mercer.machines.conventions import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from mercer.machines.dense_rows import checked_rows, training_rows
-from mercer.machines.estimator import KernelEstimator
+from mercer.machines.estimator import Estimator
 from mercer.machines.progress import running
 from mercer.machines.weights import check_sample_weight
 from mercer.objects.arrays import Array
-from mercer.objects.parameters import integer, real
 from mercer.run import Run
 from mercer.solvers import Certificate
 
 from .descent import warn_of
 
 
-class Quantiser(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
+class Quantiser(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """Base class of estimators that replace points by the nearest point of a set.
 
-    A subclass supplies `_check_parameters`; `_fit`, which fits to checked rows, sets
-    ``certificate_`` and returns whether Ctrl-C ended it; and `_nearest`, which returns latent
-    coordinates and squared distances.
+    A subclass supplies `_fit`, which fits to checked rows, sets ``certificate_`` and returns
+    whether Ctrl-C ended it; and `_nearest`, which returns latent coordinates and squared distances.
     """
-
-    _sparse_means_sparse = False
 
     tol: float
     max_iter: int
@@ -52,26 +47,16 @@ class Quantiser(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             The fitted estimator. After Ctrl-C what was found so far is kept, with the status
             "interrupted", and KeyboardInterrupt is raised.
         """
-        with self._all_or_nothing(), running(self) as run:
-            real(self.tol, "tol", minimum=0)
-            integer(self.max_iter, "max_iter", minimum=1)
-            self._check_parameters()
-            rows, weight = training_rows(self, X, sample_weight)
-            self._fit(rows, weight, run)
+        self._check_parameters()
+        with self._transaction(), running(self) as run:
+            data = self._enter_rows(X, None, sample_weight)
+            self._fit(np.asarray(data.X, dtype=np.float64), data.weights, run)
         warn_of(self.certificate_.status, type(self).__name__)
         run.raise_interrupt()
         return self
 
-    def _check_parameters(self) -> None:
-        raise NotImplementedError(f"{type(self).__name__} does not check its parameters.")
-
     def _fit(self, X: Array, weight: Array, run: Run) -> None:
         raise NotImplementedError(f"{type(self).__name__} cannot be fitted.")
-
-    def _rows(self, X: Any) -> Any:
-        """Return rows to transform."""
-        self._require_fit()
-        return checked_rows(self, X)
 
     def _nearest(self, X: Array) -> tuple[Array, Array]:
         raise NotImplementedError(f"{type(self).__name__} has no nearest points.")

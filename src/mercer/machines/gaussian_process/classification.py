@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from itertools import combinations
 from typing import Any, Literal, Self, overload
 
@@ -13,14 +14,21 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.kernels import Kernel
 from mercer.kernels.resolve import KernelLike
 from mercer.numerics.blas import threads_for
+from mercer.objects.parameters import (
+    ParameterError,
+    declared,
+    integer_from,
+    one_of,
+    parameter,
+    threads,
+    truth,
+)
 from mercer.objects.validation import take
 from mercer.run import Run, stopwatch
 from mercer.solvers import Certificate
 
 from ..conventions import ClassifierMixin
-from ..errors import ParameterError
 from ..input_validation import check_labels, check_objects
-from ..parameters import check_choices, check_count, check_flags
 from ..progress import running
 from ..support_vector.multiclass import one_score_per_class
 from .latent import BinaryProcess, LatentProcess, SoftmaxProcess
@@ -32,6 +40,7 @@ Array = NDArray[np.float64]
 MULTI_CLASS = ("one_vs_rest", "one_vs_one", "softmax")
 
 
+@declared
 class GaussianProcessClassifier(ClassifierMixin, ProcessEstimator):
     """Gaussian process classification by Laplace's approximation.
 
@@ -40,38 +49,6 @@ class GaussianProcessClassifier(ClassifierMixin, ProcessEstimator):
     their softmax. The posterior of f is approximated by a normal distribution about its mode, and
     hyper-parameters maximise the evidence of the approximation (C. Rasmussen, C. Williams,
     "Gaussian Processes for Machine Learning", 2006, chapters 3 and 5).
-
-    Parameters
-    ----------
-    kernel : Kernel, scikit-learn kernel, str or None, default=None
-        The covariance of f, as for :class:`GaussianProcessRegressor`. A scale matters: it says how
-        large f may be, so use ``1.0 * RBF(...)``.
-    optimizer : "fmin_l_bfgs_b", callable or None, default="fmin_l_bfgs_b"
-        None keeps the hyper-parameters. A callable has scikit-learn's signature.
-    n_restarts_optimizer : int, default=0
-        Further starting points, drawn log-uniformly within the bounds.
-    max_iter_predict : int, default=100
-        Limit on the Newton steps to the mode.
-    warm_start : bool, default=False
-        Whether a fit starts from the mode of the last one, where it has as many samples.
-    copy_X_train : bool, default=True
-        Whether a copy of the training data is kept.
-    random_state : int, RandomState or None, default=None
-        Draws the starting points.
-    multi_class : {"one_vs_rest", "one_vs_one", "softmax"}, default="one_vs_rest"
-        How several classes are treated. "one_vs_rest" and "one_vs_one" have hyper-parameters of
-        their own for each binary problem, "softmax" has one joint problem, whose probabilities
-        belong to a model of all classes. "one_vs_one" has no probabilities.
-    n_jobs : int, default=None
-        Has no effect: the linear algebra of each problem uses all cores.
-    bounds : None, "fixed" or dict, default=None
-        Bounds for parameters of a mercer kernel; see :meth:`Kernel.with_bounds`.
-    time_limit : float, default=None
-        Seconds for the search; the best point so far is kept. The clock is read between the
-        factorisations, of which each problem has at least one. Ctrl-C is heard there too: it leaves
-        the best point so far, or before the first factorisation the model of an earlier fit.
-    verbose : bool or int, default=False
-        2 prints a line per evaluation of the evidence.
 
     Attributes
     ----------
@@ -107,45 +84,29 @@ class GaussianProcessClassifier(ClassifierMixin, ProcessEstimator):
     array([[0.268, 0.732]])
     """
 
-    def __init__(
-        self,
-        kernel: KernelLike | None = None,
-        *,
-        optimizer: Any = "fmin_l_bfgs_b",
-        n_restarts_optimizer: int = 0,
-        max_iter_predict: int = 100,
-        warm_start: bool = False,
-        copy_X_train: bool = True,
-        random_state: Any = None,
-        multi_class: str = "one_vs_rest",
-        n_jobs: int | None = None,
-        bounds: Any = None,
-        time_limit: float | None = None,
-        verbose: bool | int = False,
-    ) -> None:
-        self.kernel = kernel
-        self.optimizer = optimizer
-        self.n_restarts_optimizer = n_restarts_optimizer
-        self.max_iter_predict = max_iter_predict
-        self.warm_start = warm_start
-        self.copy_X_train = copy_X_train
-        self.random_state = random_state
-        self.multi_class = multi_class
-        self.n_jobs = n_jobs
-        self.bounds = bounds
-        self.time_limit = time_limit
-        self.verbose = verbose
+    kernel: KernelLike | None = parameter(
+        default=None, kind="Kernel, scikit-learn kernel, str or None"
+    )
+    """The covariance of f, as for :class:`GaussianProcessRegressor`. A scale matters: it says how
+    large f may be, so use ``1.0 * RBF(...)``."""
+    _: KW_ONLY
+    max_iter_predict: int = parameter(integer_from(1), default=100)
+    """Limit on the Newton steps to the mode."""
+    warm_start: bool = parameter(truth, default=False)
+    """Whether a fit starts from the mode of the last one, where it has as many samples."""
+    copy_X_train: bool = parameter(truth, default=True)  # noqa: N815 - scikit-learn's name
+    """Whether a copy of the training data is kept."""
+    multi_class: str = parameter(one_of(*MULTI_CLASS), default="one_vs_rest")
+    """How several classes are treated. "one_vs_rest" and "one_vs_one" have hyper-parameters of
+    their own for each binary problem, "softmax" has one joint problem, whose probabilities belong
+    to a model of all classes. "one_vs_one" has no probabilities."""
+    n_jobs: int | None = parameter(threads, default=None)
+    """Has no effect: the linear algebra of each problem uses all cores."""
 
     # -- the door ---------------------------------------------------------------------------
 
     def _check_target(self, y: Any, n_samples: int) -> NDArray[Any]:
         return check_labels(self, y, n_samples)
-
-    def _check_parameters(self) -> None:
-        self._check_search()
-        check_choices(self, multi_class=MULTI_CLASS)
-        check_flags(self, "warm_start")
-        check_count("max_iter_predict", self.max_iter_predict, 1)
 
     def _training_data(self, X: Any, y: Any) -> tuple[Any, NDArray[Any], Any]:
         """Return checked objects, labels and the kernel bound to the objects."""
@@ -198,7 +159,7 @@ class GaussianProcessClassifier(ClassifierMixin, ProcessEstimator):
             The fitted estimator.
         """
         self._check_parameters()
-        with self._all_or_nothing(), running(self) as run:
+        with self._transaction(), running(self) as run:
             X, y, kernel = self._training_data(X, y)
             X = np.copy(X) if self.copy_X_train and isinstance(X, np.ndarray) else X
             before = self.__dict__.get("problems_") if self.warm_start else None

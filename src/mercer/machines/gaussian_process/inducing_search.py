@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from mercer.gram.shifted import NotDefiniteError
+from mercer.objects.parameters import ParameterError
 from mercer.objects.validation import count, take
 from mercer.run import Run
 
-from ..errors import ParameterError
 from .covariance import Covariance
 from .inducing_bound import BoundValue, Reduced, bound_gradient, lower_bound
 from .inducing_points import choose_inducing

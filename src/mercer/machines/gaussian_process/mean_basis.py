@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mercer.objects.parameters import ParameterError
 from mercer.objects.rows import dense
 from mercer.objects.validation import count
-
-from ..errors import ParameterError
 
 Array = NDArray[np.float64]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -13,19 +14,55 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.expansion import Expansion
 from mercer.kernels import Kernel
-from mercer.objects.parameters import is_number
+from mercer.objects.parameters import (
+    ParameterError,
+    declared,
+    fraction,
+    is_number,
+    numbers,
+    parameter,
+    positive,
+    truth,
+)
 from mercer.objects.validation import count
 
 from ..conventions import MultiOutputMixin, RegressorMixin
-from ..errors import ParameterError
 from ..input_validation import check_several_targets
-from ..parameters import check_fraction, check_numbers, check_positive
 from .covariance import Covariance, MercerCovariance, SklearnCovariance
 from .mean_basis import mean_basis
 from .posterior import predict_in_blocks
 from .process import ProcessEstimator
 
 Array = NDArray[np.float64]
+
+
+def _variances(value: Any, name: str) -> None:
+    """Reject variances of the noise that have no meaning."""
+    alpha = numbers(value, name)
+    if not (np.isfinite(alpha).all() and (alpha >= 0.0).all()):
+        raise ParameterError(f"{name} must be finite and at least 0.")
+
+
+def _log_prior(value: Any, name: str) -> None:
+    if not (value is None or callable(value)):
+        raise ParameterError(
+            f"{name} must be None or a function of theta that returns a log density and its "
+            f"gradient; got {value!r}."
+        )
+
+
+@declared
+class RegressionParameters:
+    """The parameters of Gaussian process regressors."""
+
+    _: KW_ONLY
+    alpha: Any = parameter(_variances, default=1e-10, kind="float or array of shape (n_samples,)")
+    """Variance of the noise of each sample, which is not optimised."""
+    normalize_y: bool = parameter(truth, default=False)
+    """Whether to centre the targets and scale them to unit variance for the fit."""
+    log_prior: Any = parameter(_log_prior, default=None, kind="callable")
+    """A function of theta (the logarithms of the hyper-parameters) that returns a log density and
+    its gradient, which is added to the objective."""
 
 
 class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
@@ -37,6 +74,7 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
 
     alpha: Any
     normalize_y: bool
+    noise: Any = None
     n_targets: int | None = None
     basis: Any = None
     y_train_: Array
@@ -74,7 +112,7 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
     def _check_noise(self) -> None:
         """Reject variances of the noise that have no meaning."""
         if is_number(self.noise):
-            check_positive("noise", self.noise)
+            positive(self.noise, "noise")
             if self._foreign:
                 raise ParameterError(
                     "noise needs a kernel of mercer, such as kernel=RBF() of mercer.kernels; to a "
@@ -82,9 +120,6 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
                 )
         elif self.noise is not None:
             raise ParameterError(f"noise must be a positive number or None; got {self.noise!r}.")
-        alpha = check_numbers("alpha", self.alpha)
-        if not (np.isfinite(alpha).all() and (alpha >= 0.0).all()):
-            raise ParameterError("alpha must be finite and at least 0.")
 
     def _check_target(self, y: Any, n_samples: int) -> Array:
         return check_several_targets(self, y, n_samples)
@@ -340,7 +375,7 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
         >>> low.round(2), high.round(2)
         (array([-0.51]), array([2.11]))
         """
-        level = check_fraction("level", level)
+        level = fraction(level, "level")
         mean, variance = self._observed(X, include_noise)
         half = float(ndtri(0.5 + 0.5 * level)) * np.sqrt(variance)
         return mean - half, mean + half

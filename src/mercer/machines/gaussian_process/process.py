@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,21 @@ from sklearn.utils import check_random_state
 from mercer.kernels import Kernel
 from mercer.kernels.hyperparameters import DEFAULT_BOUNDS, checked_pair, hyperparameters
 from mercer.objects.callers import warn_caller
+from mercer.objects.parameters import (
+    declared,
+    integer_from,
+    optional,
+    parameter,
+    positive,
+    require_choice,
+    seed,
+    verbosity,
+)
 from mercer.objects.validation import validated
 from mercer.run import Run
 
-from ..errors import ParameterError
-from ..estimator import KernelEstimator
 from ..input_validation import plain_rows
-from ..parameters import check_choices
+from ..kernel_estimator import KernelEstimator
 from .covariance import Covariance, MercerCovariance, SklearnCovariance
 from .search import NOWHERE, Found, Point, Stop, evaluated, maximise, unhurried
 
@@ -27,18 +36,34 @@ Array = NDArray[np.float64]
 Value = Callable[[Covariance, Stop], Point]
 
 
+def _optimizer(value: Any, name: str) -> None:
+    if not (value is None or callable(value)):
+        require_choice(value, name, ("fmin_l_bfgs_b",))
+
+
+@declared
 class ProcessEstimator(KernelEstimator):
     """Base class of Gaussian processes with kernels of mercer or of scikit-learn."""
 
-    kernel: Any  # also of scikit-learn
-    optimizer: Any
-    n_restarts_optimizer: int
-    copy_X_train: bool  # noqa: N815 - scikit-learn's name
-    random_state: Any
-    bounds: Any
-    time_limit: float | None
-    noise: Any = None
-    log_prior: Any = None
+    _: KW_ONLY
+    kernel: Any = None  # also of scikit-learn
+    optimizer: Any = parameter(
+        _optimizer, default="fmin_l_bfgs_b", kind='"fmin_l_bfgs_b", callable or None'
+    )
+    """None keeps the hyper-parameters. A callable has scikit-learn's signature."""
+    n_restarts_optimizer: int = parameter(integer_from(0), default=0)
+    """Further starting points, drawn log-uniformly within the bounds."""
+    random_state: Any = parameter(seed, default=None, kind="int, RandomState or None")
+    """Draws the starting points."""
+    bounds: Any = parameter(default=None, kind='None, "fixed" or dict')
+    """Bounds for parameters of a mercer kernel by name, such as ``{"kernel__gamma": (1e-3, 1e3),
+    "scale": "fixed"}``; see :meth:`Kernel.with_bounds`."""
+    time_limit: float | None = parameter(optional(positive), default=None)
+    """Seconds for the search; the best point so far is kept. The clock is read between the
+    factorisations, of which each problem has at least one. Ctrl-C is heard there too: it leaves the
+    best point so far, or before the first factorisation the model of an earlier fit."""
+    verbose: bool | int = parameter(verbosity, default=False)
+    """2 prints a line per evaluation of the evidence."""
 
     tol = 1e-5  # of the search, for its progress bar
 
@@ -58,17 +83,6 @@ class ProcessEstimator(KernelEstimator):
             tags.input_tags.sparse = False
             tags.input_tags.pairwise = False
         return tags
-
-    def _check_search(self) -> None:
-        """Reject parameters of the search that have no meaning."""
-        optimizer: Any = self.optimizer
-        if not (optimizer is None or callable(optimizer)):
-            check_choices(self, optimizer=("fmin_l_bfgs_b",))
-        if not (self.log_prior is None or callable(self.log_prior)):
-            raise ParameterError(
-                "log_prior must be None or a function of theta that returns a log density and its "
-                f"gradient; got {self.log_prior!r}."
-            )
 
     # -- the door ---------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from functools import partial
 from typing import Any, Literal, Self, overload
 
@@ -17,15 +17,20 @@ from mercer.gram.shifted import NotDefiniteError, choose_solver, require_memory
 from mercer.kernels.resolve import KernelLike
 from mercer.numerics.blas import threads_for
 from mercer.numerics.lanczos_quadrature import Estimate
+from mercer.objects.parameters import (
+    ParameterError,
+    declared,
+    one_of,
+    parameter,
+    truth,
+)
 from mercer.objects.tables import stacked
 from mercer.objects.validation import count, take
 from mercer.run import Run
 from mercer.solvers import Certificate
 from mercer.solvers.prove import local
 
-from ..errors import ParameterError
 from ..input_validation import check_several_targets
-from ..parameters import check_choices, check_flags
 from ..progress import running
 from ..ridge.problem import RidgeProblem, RidgeSolution
 from ..ridge.proof import certificates
@@ -49,7 +54,7 @@ from .evidence import (
 )
 from .mean_basis import mean_basis
 from .posterior import Posterior
-from .predicting import ProcessRegressor
+from .predicting import ProcessRegressor, RegressionParameters
 from .search import NOWHERE, Found, Point, Stop, evaluated, unhurried, warn_of_bounds
 
 Array = NDArray[np.float64]
@@ -63,61 +68,14 @@ _KEPT = "the hyper-parameters of the first samples, which partial_fit keeps"
 _COPIES = 4  # of the covariance matrix: factor, inverse, derivatives, the best factor so far
 
 
-class GaussianProcessRegressor(ProcessRegressor):
+@declared
+class GaussianProcessRegressor(RegressionParameters, ProcessRegressor):
     r"""Gaussian process regression.
 
     The prior is f ~ GP(b(x)'m, k), the observations are y_i = f(x_i) + noise of variance alpha_i
     (plus ``noise``). The posterior mean is the function of kernel ridge regression with these
     penalties. Hyper-parameters maximise the evidence, the probability of the targets with f
     integrated out.
-
-    Parameters
-    ----------
-    kernel : Kernel, scikit-learn kernel, str or None, default=None
-        The covariance. All continuous positive parameters of a mercer kernel that has derivatives
-        are optimised, scales included. A kernel of scikit-learn keeps its own ``theta`` and
-        bounds. None is scikit-learn's default, a constant times its RBF.
-    alpha : float or array of shape (n_samples,), default=1e-10
-        Variance of the noise of each sample, which is not optimised.
-    optimizer : "fmin_l_bfgs_b", callable or None, default="fmin_l_bfgs_b"
-        None keeps the hyper-parameters. A callable has scikit-learn's signature.
-    n_restarts_optimizer : int, default=0
-        Further starting points, drawn log-uniformly within the bounds.
-    normalize_y : bool, default=False
-        Whether to centre the targets and scale them to unit variance for the fit.
-    copy_X_train : bool, default=True
-        Whether a copy of the training data is kept.
-    n_targets : int, default=None
-        Number of outputs of the prior, for predictions before a fit.
-    random_state : int, RandomState or None, default=None
-        Draws the starting points.
-    noise : float, default=None
-        Starting value of a noise variance that is optimised with the kernel; needs a mercer
-        kernel. With scikit-learn's kernels add a WhiteKernel.
-    bounds : None, "fixed" or dict, default=None
-        Bounds for parameters of a mercer kernel by name, such as
-        ``{"kernel__gamma": (1e-3, 1e3), "scale": "fixed", "noise": (1e-6, 1.0)}``. By default
-        1e-5 to 1e5, and the same for the length scale of gamma (5e-11 to 5e9).
-    basis : None, "constant", "linear" or callable, default=None
-        Functions b(x) of the prior mean with coefficients of unknown size: an intercept, an
-        intercept and all columns, or a function of X that returns a column for each. Their
-        uncertainty is part of the predictive variance, and the evidence is the restricted one.
-    objective : {"evidence", "loo"}, default="evidence"
-        Objective of the hyper-parameters: the log evidence, or the sum of the leave-one-out log
-        predictive densities.
-    log_prior : callable, default=None
-        A function of theta (the logarithms of the hyper-parameters) that returns a log density and
-        its gradient, which is added to the objective.
-    solver : {"auto", "cholesky", "cg"}, default="auto"
-        "cholesky" factorises the covariance matrix. "cg" never builds it: conjugate gradients on
-        tiles, with an estimate of the log-determinant; it needs noise. "auto" takes "cg" beyond
-        12,000 samples or where the matrix does not fit in memory, if there is noise.
-    time_limit : float, default=None
-        Seconds for the search; the best point so far is kept. The clock is read between the
-        factorisations, of which there is at least one. Ctrl-C is heard there too: it leaves the
-        best point so far, or before the first factorisation the model of an earlier fit.
-    verbose : bool or int, default=False
-        2 prints a line per evaluation of the objective.
 
     Attributes
     ----------
@@ -175,55 +133,44 @@ class GaussianProcessRegressor(ProcessRegressor):
     (array([0.8]), array([0.2]))
     """
 
-    def __init__(
-        self,
-        kernel: KernelLike | None = None,
-        *,
-        alpha: Any = 1e-10,
-        optimizer: Any = "fmin_l_bfgs_b",
-        n_restarts_optimizer: int = 0,
-        normalize_y: bool = False,
-        copy_X_train: bool = True,
-        n_targets: int | None = None,
-        random_state: Any = None,
-        noise: float | None = None,
-        bounds: Any = None,
-        basis: Any = None,
-        objective: str = "evidence",
-        log_prior: Any = None,
-        solver: str = "auto",
-        time_limit: float | None = None,
-        verbose: bool | int = False,
-    ) -> None:
-        self.kernel = kernel
-        self.alpha = alpha
-        self.optimizer = optimizer
-        self.n_restarts_optimizer = n_restarts_optimizer
-        self.normalize_y = normalize_y
-        self.copy_X_train = copy_X_train
-        self.n_targets = n_targets
-        self.random_state = random_state
-        self.noise = noise
-        self.bounds = bounds
-        self.basis = basis
-        self.objective = objective
-        self.log_prior = log_prior
-        self.solver = solver
-        self.time_limit = time_limit
-        self.verbose = verbose
+    kernel: KernelLike | None = parameter(
+        default=None, kind="Kernel, scikit-learn kernel, str or None"
+    )
+    """The covariance. All continuous positive parameters of a mercer kernel that has derivatives
+    are optimised, scales included. A kernel of scikit-learn keeps its own ``theta`` and bounds.
+    None is scikit-learn's default, a constant times its RBF."""
+    _: KW_ONLY
+    copy_X_train: bool = parameter(truth, default=True)  # noqa: N815 - scikit-learn's name
+    """Whether a copy of the training data is kept."""
+    n_targets: int | None = parameter(default=None)
+    """Number of outputs of the prior, for predictions before a fit."""
+    noise: float | None = parameter(default=None)
+    """Starting value of a noise variance that is optimised with the kernel; needs a mercer kernel.
+    With scikit-learn's kernels add a WhiteKernel."""
+    bounds: Any = parameter(default=None, kind='None, "fixed" or dict')
+    """Bounds for parameters of a mercer kernel by name, such as ``{"kernel__gamma": (1e-3, 1e3),
+    "scale": "fixed", "noise": (1e-6, 1.0)}``. By default 1e-5 to 1e5, and the same for the length
+    scale of gamma (5e-11 to 5e9)."""
+    basis: Any = parameter(default=None, kind='None, "constant", "linear" or callable')
+    """Functions b(x) of the prior mean with coefficients of unknown size: an intercept, an
+    intercept and all columns, or a function of X that returns a column for each. Their uncertainty
+    is part of the predictive variance, and the evidence is the restricted one."""
+    objective: str = parameter(one_of("evidence", "loo"), default="evidence")
+    """Objective of the hyper-parameters: the log evidence, or the sum of the leave-one-out log
+    predictive densities."""
+    solver: str = parameter(one_of("auto", "cholesky", "cg"), default="auto")
+    """"cholesky" factorises the covariance matrix. "cg" never builds it: conjugate gradients on
+    tiles, with an estimate of the log-determinant; it needs noise. "auto" takes "cg" beyond 12,000
+    samples or where the matrix does not fit in memory, if there is noise."""
 
     # -- the door ---------------------------------------------------------------------------
 
-    def _check_parameters(self) -> None:
-        self._check_search()
-        check_choices(self, objective=("evidence", "loo"))
-        check_choices(self, solver=("auto", "cholesky", "cg"))
+    def _check(self) -> None:
         if self.solver == "cg" and self.objective == "loo":
             raise ParameterError(
                 'objective="loo" needs the diagonal of the inverse, which solver="cg" does not '
                 'compute; use solver="cholesky".'
             )
-        check_flags(self, "normalize_y")
         self._check_noise()
 
     # -- fitting ----------------------------------------------------------------------------
@@ -244,7 +191,7 @@ class GaussianProcessRegressor(ProcessRegressor):
             The fitted estimator.
         """
         self._check_parameters()
-        with self._all_or_nothing(), running(self) as run:
+        with self._transaction(), running(self) as run:
             X, y, kernel = self._training_data(X, y)
             y = self._normalised(y)
             self._noise = self._checked_alpha(len(y))
@@ -484,7 +431,7 @@ class GaussianProcessRegressor(ProcessRegressor):
         """
         if "X_train_" not in self.__dict__:
             return self.fit(X, y)
-        with self._all_or_nothing():
+        with self._transaction():
             X = self._objects(X)
             y = check_several_targets(self, y, count(X))
             if y.shape[1:] != self.y_train_.shape[1:]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
@@ -11,67 +12,41 @@ from mercer.gram.shifted import NotDefiniteError
 from mercer.kernels import RBF, Kernel
 from mercer.kernels.resolve import KernelLike
 from mercer.kernels.white import contains_white
-from mercer.objects.parameters import integer
+from mercer.objects.parameters import (
+    ParameterError,
+    declared,
+    integer_from,
+    numbers,
+    optional,
+    parameter,
+    positive,
+    seed,
+    truth,
+    verbosity,
+)
 from mercer.run import Run
 from mercer.solvers.prove import bounded
 
-from ..errors import ParameterError
-from ..parameters import check_flags, check_numbers
 from ..progress import running
 from ..ridge.proof import convexity_of
 from .covariance import SklearnCovariance
 from .evidence_interval import evidence_interval
 from .inducing_search import InducingSearch, Samples
 from .posterior import InducingPosterior
-from .predicting import ProcessRegressor
+from .predicting import ProcessRegressor, RegressionParameters
 from .search import warn_of_bounds
 
 Array = NDArray[np.float64]
 
 
-class SparseGaussianProcessRegressor(ProcessRegressor):
+@declared
+class SparseGaussianProcessRegressor(RegressionParameters, ProcessRegressor):
     r"""Gaussian process regression with inducing points: O(n m^2) operations for m of them.
 
     The prior is f ~ GP(0, k), the observations are y_i = f(x_i) + noise. The posterior is the best
     one that depends on the samples through the values of f at m inducing points, which are chosen
     among the samples by pivoted Cholesky. Hyper-parameters maximise Titsias' lower bound of the
     log evidence. The certificate is an interval that contains the log evidence itself.
-
-    Parameters
-    ----------
-    kernel : Kernel, scikit-learn kernel, str or None, default=None
-        The covariance; see :class:`GaussianProcessRegressor`. None is ``1.0 * RBF()``.
-    n_inducing : int, default=100
-        The largest number of inducing points; fewer are taken where they explain the kernel
-        matrix to 12 digits.
-    alpha : float or array of shape (n_samples,), default=1e-10
-        Variance of the noise of each sample, which is not optimised.
-    noise : float, "auto" or None, default="auto"
-        Starting value of a noise variance that is optimised with the kernel. "auto" is a tenth of
-        the variance of the targets, and None for kernels that have white noise as a part and for
-        scikit-learn's.
-    optimizer : "fmin_l_bfgs_b", callable or None, default="fmin_l_bfgs_b"
-        None keeps the hyper-parameters. A callable has scikit-learn's signature.
-    n_restarts_optimizer : int, default=0
-        Further starting points, drawn log-uniformly within the bounds.
-    optimize_inducing : bool, default=False
-        Whether to move the inducing points, rows of numbers, to where the bound is largest, after
-        the search for hyper-parameters and together with them. Needs a kernel that states its
-        derivatives by the rows: RBF, Matern, RationalQuadratic, Exponential, Laplacian, Linear,
-        and their sums, products and multiples.
-    normalize_y : bool, default=False
-        Whether to centre the targets and scale them to unit variance for the fit.
-    random_state : int, RandomState or None, default=None
-        Draws starting points, and the parts of many samples that the first search and the choice of
-        inducing points look at.
-    bounds : None, "fixed" or dict, default=None
-        Bounds for parameters of a mercer kernel; see :class:`GaussianProcessRegressor`.
-    log_prior : callable, default=None
-        A function of theta that returns a log density and its gradient, which is added.
-    time_limit : float, default=None
-        Seconds for search and certificate; the best point so far is kept.
-    verbose : bool or int, default=False
-        2 prints a line per evaluation of the bound.
 
     Attributes
     ----------
@@ -123,36 +98,32 @@ class SparseGaussianProcessRegressor(ProcessRegressor):
     0.1
     """
 
-    def __init__(
-        self,
-        kernel: KernelLike | None = None,
-        n_inducing: int = 100,
-        *,
-        alpha: Any = 1e-10,
-        noise: Any = "auto",
-        optimizer: Any = "fmin_l_bfgs_b",
-        n_restarts_optimizer: int = 0,
-        optimize_inducing: bool = False,
-        normalize_y: bool = False,
-        random_state: Any = None,
-        bounds: Any = None,
-        log_prior: Any = None,
-        time_limit: float | None = None,
-        verbose: bool | int = False,
-    ) -> None:
-        self.kernel = kernel
-        self.n_inducing = n_inducing
-        self.alpha = alpha
-        self.noise = noise
-        self.optimizer = optimizer
-        self.n_restarts_optimizer = n_restarts_optimizer
-        self.optimize_inducing = optimize_inducing
-        self.normalize_y = normalize_y
-        self.random_state = random_state
-        self.bounds = bounds
-        self.log_prior = log_prior
-        self.time_limit = time_limit
-        self.verbose = verbose
+    kernel: KernelLike | None = parameter(
+        default=None, kind="Kernel, scikit-learn kernel, str or None"
+    )
+    """The covariance; see :class:`GaussianProcessRegressor`. None is ``1.0 * RBF()``."""
+    n_inducing: int = parameter(integer_from(1), default=100)
+    """The largest number of inducing points; fewer are taken where they explain the kernel matrix
+    to 12 digits."""
+    _: KW_ONLY
+    noise: Any = parameter(default="auto", kind='float, "auto" or None')
+    """Starting value of a noise variance that is optimised with the kernel. "auto" is a tenth of
+    the variance of the targets, and None for kernels that have white noise as a part and for
+    scikit-learn's."""
+    optimize_inducing: bool = parameter(truth, default=False)
+    """Whether to move the inducing points, rows of numbers, to where the bound is largest, after
+    the search for hyper-parameters and together with them. Needs a kernel that states its
+    derivatives by the rows: RBF, Matern, RationalQuadratic, Exponential, Laplacian, Linear, and
+    their sums, products and multiples."""
+    random_state: Any = parameter(seed, default=None, kind="int, RandomState or None")
+    """Draws starting points, and the parts of many samples that the first search and the choice of
+    inducing points look at."""
+    bounds: Any = parameter(default=None, kind='None, "fixed" or dict')
+    """Bounds for parameters of a mercer kernel; see :class:`GaussianProcessRegressor`."""
+    time_limit: float | None = parameter(optional(positive), default=None)
+    """Seconds for search and certificate; the best point so far is kept."""
+    verbose: bool | int = parameter(verbosity, default=False)
+    """2 prints a line per evaluation of the bound."""
 
     # -- the door ---------------------------------------------------------------------------
 
@@ -163,14 +134,10 @@ class SparseGaussianProcessRegressor(ProcessRegressor):
     def _resolved_kernel(self) -> Kernel:
         return 1.0 * RBF() if self.kernel is None else super()._resolved_kernel()
 
-    def _check_parameters(self) -> None:
-        self._check_search()
-        integer(self.n_inducing, "n_inducing", minimum=1)
-        check_flags(self, "normalize_y")
-        check_flags(self, "optimize_inducing")
+    def _check(self) -> None:
         if not (isinstance(self.noise, str) and self.noise == "auto"):
             self._check_noise()
-        if check_numbers("alpha", self.alpha).min() <= 0.0 and self.noise is None:
+        if numbers(self.alpha, "alpha").min() <= 0.0 and self.noise is None:
             raise ParameterError("inducing points need noise: give alpha > 0 or noise.")
 
     def _check_definiteness(self, kernel: Kernel) -> None:
@@ -218,7 +185,7 @@ class SparseGaussianProcessRegressor(ProcessRegressor):
             The fitted estimator.
         """
         self._check_parameters()
-        with self._all_or_nothing(), running(self) as run:
+        with self._transaction(), running(self) as run:
             X, y, kernel = self._training_data(X, y)
             if not self._foreign and kernel.pairwise:
                 raise ParameterError(

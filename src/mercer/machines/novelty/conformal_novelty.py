@@ -26,30 +26,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
-from mercer.objects.parameters import EstimatorParameters, declared, real
+from mercer.objects.parameters import EstimatorParameters, declared, open_fraction, parameter, seed
 from mercer.objects.validation import count, take
 
 from ..conventions import BaseEstimator, OutlierMixin
-from ..parameters import check_shared
 from ..support_vector.one_class import OneClassSVM
 
 
 @declared
 class ConformalNovelty(OutlierMixin, EstimatorParameters, BaseEstimator):
     """Novelty detection with a guaranteed rate of false alarms.
-
-    Parameters
-    ----------
-    estimator : estimator or None, default=None
-        A machine with `score_samples`, such as :class:`SVDD`, :class:`OneClassSVM` or
-        :class:`ParzenDensity`, on any objects; None for ``OneClassSVM(nu=0.1)``.
-    alpha : float in (0, 1), default=0.05
-        Objects with p-values up to alpha are novel: the largest rate of false alarms. The smallest
-        p-value of m calibration objects is 1 / (m + 1), so `fit` warns where that exceeds alpha.
-    calibration : float in (0, 1), default=0.5
-        The share of the objects that calibrates.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the split.
 
     Attributes
     ----------
@@ -70,11 +56,17 @@ class ConformalNovelty(OutlierMixin, EstimatorParameters, BaseEstimator):
     [1, -1]
     """
 
-    estimator: Any = None
+    estimator: Any = parameter(default=None, kind="estimator or None")
+    """A machine with `score_samples`, such as :class:`SVDD`, :class:`OneClassSVM` or
+    :class:`ParzenDensity`, on any objects; None for ``OneClassSVM(nu=0.1)``."""
     _: KW_ONLY
-    alpha: float = 0.05
-    calibration: float = 0.5
-    random_state: Any = None
+    alpha: float = parameter(open_fraction, default=0.05)
+    """Objects with p-values up to alpha are novel: the largest rate of false alarms. The smallest
+    p-value of m calibration objects is 1 / (m + 1), so `fit` warns where that exceeds alpha."""
+    calibration: float = parameter(open_fraction, default=0.5)
+    """The share of the objects that calibrates."""
+    random_state: Any = parameter(seed, default=None, kind="int, Generator, RandomState or None")
+    """Seed of the split."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -97,10 +89,7 @@ class ConformalNovelty(OutlierMixin, EstimatorParameters, BaseEstimator):
         self : ConformalNovelty
             The fitted detector.
         """
-        check_shared(self)
-        for name in ("alpha", "calibration"):
-            if not 0.0 < real(getattr(self, name), name) < 1.0:
-                raise ValueError(f"{name} must lie in (0, 1); got {getattr(self, name)!r}.")
+        self._check_parameters()
         alpha = float(self.alpha)
         machine = OneClassSVM(nu=0.1) if self.estimator is None else self.estimator
         if not hasattr(machine, "score_samples"):

@@ -3,6 +3,7 @@ r"""Kernel density estimation with Gaussian windows, and the choice of their wid
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
@@ -15,12 +16,18 @@ from sklearn.base import DensityMixin
 from mercer.gram import Gram, Prepared
 from mercer.kernels import RBF
 from mercer.objects.arrays import Array
-from mercer.objects.parameters import is_number, positive
+from mercer.objects.parameters import (
+    ParameterError,
+    declared,
+    is_number,
+    parameter,
+    positive,
+    threads,
+)
 from mercer.run import Run
 from mercer.solvers.prove import local
 
-from ..dense_rows import checked_rows, training_rows
-from ..estimator import KernelEstimator
+from ..estimator import Estimator
 from ..progress import running
 
 RULES = ("likelihood", "silverman", "scott")
@@ -31,23 +38,23 @@ _VALUES = 2**22  # distances that are held at once
 _SPAN = (1e-3, 30.0)  # widths that are searched, relative to Scott's
 
 
-class ParzenDensity(DensityMixin, KernelEstimator):
+def _bandwidth(value: Any, name: str) -> None:
+    if is_number(value):
+        positive(value, name)
+    elif not isinstance(value, str) or value not in RULES:
+        raise ParameterError(
+            f"{name} must be a number or one of {', '.join(RULES)}; got {value!r}."
+        )
+
+
+@declared
+class ParzenDensity(DensityMixin, Estimator):
     r"""The Parzen window estimate of a density.
 
     .. math:: p(x) = \frac{1}{W} \sum_i w_i \prod_j \frac{1}{h s_j \sqrt{2\pi}}
               e^{-(x_j - x_{ij})^2 / 2 h^2 s_j^2}
 
     with weights w, their sum W, and the scales s_j of the columns.
-
-    Parameters
-    ----------
-    bandwidth : float > 0 or {"likelihood", "silverman", "scott"}, default="likelihood"
-        A number is the width in the units of the data, for all columns. The rules take the standard
-        deviations of the columns as their scales and choose the factor h: Scott's
-        W^(-1/(d+4)), Silverman's (W (d + 2) / 4)^(-1/(d+4)), or the one with the largest
-        leave-one-out likelihood.
-    n_jobs : int or None, default=None
-        Threads.
 
     Attributes
     ----------
@@ -71,11 +78,15 @@ class ParzenDensity(DensityMixin, KernelEstimator):
     [-1.4189]
     """
 
-    _sparse_means_sparse = False
-
-    def __init__(self, bandwidth: Any = "likelihood", *, n_jobs: int | None = None) -> None:
-        self.bandwidth = bandwidth
-        self.n_jobs = n_jobs
+    bandwidth: Any = parameter(
+        _bandwidth, default="likelihood", kind='float > 0 or {"likelihood", "silverman", "scott"}'
+    )
+    """A number is the width in the units of the data, for all columns. The rules take the standard
+    deviations of the columns as their scales and choose the factor h: Scott's W^(-1/(d+4)),
+    Silverman's (W (d + 2) / 4)^(-1/(d+4)), or the one with the largest leave-one-out likelihood."""
+    _: KW_ONLY
+    n_jobs: int | None = parameter(threads, default=None)
+    """Threads."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Keep the rows and choose the width.
@@ -95,15 +106,10 @@ class ParzenDensity(DensityMixin, KernelEstimator):
             The fitted density. After Ctrl-C in the search for the width it has the best one so
             far, with the status "interrupted", and KeyboardInterrupt is raised.
         """
-        with self._all_or_nothing(), running(self) as run:
-            if is_number(self.bandwidth):
-                positive(self.bandwidth, "bandwidth")
-            elif self.bandwidth not in RULES:
-                raise ValueError(
-                    f"bandwidth must be a number or one of {', '.join(RULES)}; got "
-                    f"{self.bandwidth!r}."
-                )
-            self._choose(*training_rows(self, X, sample_weight), run)
+        self._check_parameters()
+        with self._transaction(), running(self) as run:
+            data = self._enter_rows(X, None, sample_weight)
+            self._choose(np.asarray(data.X, dtype=np.float64), data.weights, run)
         run.raise_interrupt()
         return self
 
@@ -176,8 +182,7 @@ class ParzenDensity(DensityMixin, KernelEstimator):
 
     def score_samples(self, X: Any) -> Array:
         """Return the logarithms of the density at rows, of shape (n_X,)."""
-        self._require_fit()
-        Z = np.asarray(checked_rows(self, X), dtype=np.float64) / self.scale_
+        Z = np.asarray(self._rows(X), dtype=np.float64) / self.scale_
         sums = Prepared(self.kernel_, self._rows_fit).matmul(Z, self._weight_fit, self.n_jobs)
         far = sums < _TINY
         with np.errstate(divide="ignore"):

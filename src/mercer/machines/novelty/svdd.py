@@ -12,20 +12,20 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer.geometry.ball import certificate_of, penalised_radius, solve_ball
 from mercer.geometry.functions import cross_gram_product
+from mercer.kernels.resolve import KernelLike
 from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
-from mercer.objects.parameters import declared, positive
+from mercer.objects.parameters import declared, fraction, optional, parameter, positive, threads
 from mercer.objects.validation import take
 from mercer.solvers.centring import centring, translated
 
 from ..conventions import OutlierMixin
-from ..estimator import KernelEstimator
-from ..parameters import check_fraction
+from ..kernel_estimator import NamedKernelEstimator
 from ..progress import running
 
 
 @declared
-class SVDD(OutlierMixin, KernelEstimator):
+class SVDD(OutlierMixin, NamedKernelEstimator):
     r"""Support vector data description: a ball in feature space, with outliers.
 
     Minimise over the centre c and the radius R
@@ -36,22 +36,6 @@ class SVDD(OutlierMixin, KernelEstimator):
     For a kernel whose values k(x, x) are constant the ball cuts the sphere of the data where the
     hyperplane of :class:`OneClassSVM` does: both accept the same objects. D. Tax, R. Duin, "Support
     vector data description", Machine Learning 54, 2004.
-
-    Parameters
-    ----------
-    nu : float, default=0.5
-        The largest fraction of the weight outside, in (0, 1]. Below the smallest share of an object
-        the ball holds all of them.
-    kernel : str, Kernel or callable, default="rbf"
-        Kernels that the machine accepts: positive semidefinite, or conditionally so.
-    gamma, degree, coef0 : float or str, int, float
-        Parameters of a named kernel; see :class:`mercer.SVC`.
-    tol : float > 0, default=1e-6
-        Largest duality gap, relative to the objective.
-    n_jobs : int or None, default=None
-        Threads.
-    time_limit : float > 0 or None, default=None
-        Seconds for the solver, which then returns the best ball so far.
 
     Attributes
     ----------
@@ -78,11 +62,18 @@ class SVDD(OutlierMixin, KernelEstimator):
     ([1, -1], 'optimal')
     """
 
-    nu: float = 0.5
+    nu: float = parameter(fraction, default=0.5)
+    """The largest fraction of the weight outside, in (0, 1]. Below the smallest share of an object
+    the ball holds all of them."""
     _: KW_ONLY
-    tol: float = 1e-6
-    n_jobs: int | None = None
-    time_limit: float | None = None
+    kernel: KernelLike = parameter(default="rbf")
+    """Kernels that the machine accepts: positive semidefinite, or conditionally so."""
+    tol: float = parameter(positive, default=1e-6)
+    """Largest duality gap, relative to the objective."""
+    n_jobs: int | None = parameter(threads, default=None)
+    """Threads."""
+    time_limit: float | None = parameter(optional(positive), default=None)
+    """Seconds for the solver, which then returns the best ball so far."""
 
     _sparse_means_sparse = False
 
@@ -104,9 +95,8 @@ class SVDD(OutlierMixin, KernelEstimator):
             The fitted machine. After Ctrl-C it holds the best ball so far, with the status
             "interrupted", and KeyboardInterrupt is raised.
         """
-        with self._all_or_nothing():
-            check_fraction("nu", self.nu)
-            positive(self.tol, "tol")
+        self._check_parameters()
+        with self._transaction():
             data, kernel = self._enter(X, None, sample_weight)
             weight = np.ones(data.n) if data.weight is None else data.weight
             price = weight / (float(self.nu) * weight.sum())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
@@ -14,14 +15,24 @@ from mercer.expansion import Expansion
 from mercer.gram import Gram
 from mercer.gram.shifted import Factorised
 from mercer.kernels import Kernel, Linear, Normalized, resolve
+from mercer.kernels.resolve import KernelLike
 from mercer.numerics.blas import threads_for
 from mercer.objects.callers import warn_caller
+from mercer.objects.parameters import (
+    declared,
+    integer_from,
+    one_of,
+    optional,
+    parameter,
+    positive,
+    truth,
+    verbosity,
+)
 from mercer.run import Run
 from mercer.solvers import Certificate
 
-from ..estimator import KernelEstimator, TrainingData
+from ..kernel_estimator import NamedKernelEstimator, TrainingData
 from ..named_weights import NamedWeights
-from ..parameters import check_choices, check_count, check_flags, check_positive
 from ..progress import running
 from ..reporting import Reported
 from .problem import RidgeProblem, RidgeSolution
@@ -31,7 +42,45 @@ from .solving import SOLVERS, interpolated_by, solve_and_certify
 Array = NDArray[np.float64]
 
 
-class RidgeMachine(NamedWeights, Reported, KernelEstimator):
+@declared
+class KernelRidgeParameters:
+    """The parameters of scikit-learn's `KernelRidge`, and an intercept."""
+
+    _: KW_ONLY
+    kernel: KernelLike = parameter(default="linear", kind="str, Kernel or callable")
+    """"linear", "poly", "rbf", "laplacian", "sigmoid", "cosine", "precomputed", a kernel of
+    `mercer.kernels`, or a function of two collections of objects."""
+    gamma: float | str | None = parameter(default=None, kind='{"scale", "auto"} or float')
+    """Width of a named kernel; None is "auto", 1 / n_features."""
+    coef0: float = 1
+    kernel_params: dict[str, Any] | None = parameter(default=None, kind="dict")
+    """Keyword arguments of a kernel function."""
+    fit_intercept: bool = parameter(truth, default=False)
+    """Whether f has an intercept that is not penalised."""
+
+
+@declared
+class SolverParameters:
+    """The parameters of a machine that leaves the choice of the solver."""
+
+    _: KW_ONLY
+    solver: str = parameter(one_of(*SOLVERS), default="auto")
+    """"cholesky": a factor of the kernel matrix, in float32 refined to double precision where that
+    is faster. "cg": conjugate gradients on tiles, without the matrix. "eigh", "lu": the other
+    direct methods. "widrow_hoff": one coefficient at a time (Gauss-Seidel), without an intercept.
+    "auto" takes "cholesky" up to 12,000 samples if the memory suffices, then "cg", and "lu" where
+    the kernel matrix is not definite. alpha=0 takes "eigh"."""
+    tol: float = parameter(positive, default=1e-9)
+    """Duality gap, relative to the dual value, at which iterative solvers stop."""
+    max_iter: int | None = parameter(optional(integer_from(0)), default=None)
+    """Limit on the iterations; None is 2,000 steps of cg, 1,000 sweeps of widrow_hoff."""
+    time_limit: float | None = parameter(optional(positive), default=None)
+    """Seconds after which an iterative solver returns what it has."""
+    verbose: bool | int = parameter(verbosity, default=False)
+    """1 shows a progress bar of an iterative solver, 2 prints a line per step."""
+
+
+class RidgeMachine(NamedWeights, Reported, NamedKernelEstimator):
     """Base class: targets and penalties in, an expansion with a certificate out."""
 
     fit_intercept: bool
@@ -59,13 +108,6 @@ class RidgeMachine(NamedWeights, Reported, KernelEstimator):
         gamma = "auto" if self.gamma is None else self.gamma
         return resolve(kernel, gamma, self.degree, self.coef0)
 
-    def _check_parameters(self) -> None:
-        check_flags(self, "fit_intercept")
-        check_choices(self, solver=SOLVERS)
-        check_positive("tol", self.tol)
-        if self.max_iter is not None:
-            check_count("max_iter", self.max_iter, 0)
-
     def _pose(self, data: TrainingData, *, fitting: bool) -> tuple[Array, Array, Array, bool]:
         """Return targets (n, m), weights, an alpha for each target, and whether y is flat."""
         raise NotImplementedError
@@ -91,7 +133,7 @@ class RidgeMachine(NamedWeights, Reported, KernelEstimator):
             KeyboardInterrupt is raised in both cases.
         """
         self._check_parameters()
-        with self._all_or_nothing():
+        with self._transaction():
             data, kernel = self._enter(X, y, sample_weight)
             Y, weight, alphas, flat = self._pose(data, fitting=True)
             gram = self._gram(data, kernel)

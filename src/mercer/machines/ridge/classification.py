@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.kernels.resolve import KernelLike
-from mercer.objects.parameters import declared
+from mercer.objects.parameters import declared, parameter, positive, truth
 
 from ..conventions import ClassifierMixin
-from ..estimator import TrainingData
 from ..input_validation import check_labels
-from ..parameters import check_positive
+from ..kernel_estimator import TrainingData
 from ..weights import class_weights
-from .base import RidgeMachine
+from .base import KernelRidgeParameters, RidgeMachine, SolverParameters
 from .penalties import penalties
 
 Array = NDArray[np.float64]
@@ -89,37 +88,8 @@ class RidgeClassifierBase(ClassifierMixin, RidgeMachine):
 
 
 @declared
-class KernelRidgeClassifier(RidgeClassifierBase):
+class KernelRidgeClassifier(KernelRidgeParameters, SolverParameters, RidgeClassifierBase):
     """Classification by kernel ridge regression on targets -1 and +1, one class against the rest.
-
-    Parameters
-    ----------
-    alpha : float, default=1.0
-        The penalty, at least 0. 0 gives the classifier of the pseudo-inverse.
-    kernel : str, Kernel or callable, default="linear"
-        As for :class:`KernelRidge`.
-    gamma : {"scale", "auto"} or float, default=None
-        Width of a named kernel; None is "auto", 1 / n_features.
-    degree : int, default=3
-        Degree of "poly".
-    coef0 : float, default=1
-        Constant of "poly" and "sigmoid".
-    kernel_params : dict, default=None
-        Keyword arguments of a kernel function.
-    class_weight : dict or "balanced", default=None
-        Weights of the classes; "balanced" gives all classes the same weighted sum.
-    fit_intercept : bool, default=False
-        Whether f has an intercept that is not penalised.
-    solver : {"auto", "cholesky", "cg", "eigh", "lu", "widrow_hoff"}, default="auto"
-        As for :class:`KernelRidge`.
-    tol : float, default=1e-9
-        Duality gap, relative to the dual value, at which iterative solvers stop.
-    max_iter : int, default=None
-        Limit on the iterations.
-    time_limit : float, default=None
-        Seconds after which an iterative solver returns what it has.
-    verbose : bool or int, default=False
-        1 shows a progress bar of an iterative solver, 2 prints a line per step.
 
     Attributes
     ----------
@@ -138,26 +108,18 @@ class KernelRidgeClassifier(RidgeClassifierBase):
     array([ 1.529875, -1.932381,  1.529875])
     """
 
-    alpha: float = 1.0
+    alpha: float = parameter(default=1.0)
+    """The penalty, at least 0. 0 gives the classifier of the pseudo-inverse."""
     _: KW_ONLY
-    kernel: KernelLike = "linear"
-    gamma: float | str | None = None
-    coef0: float = 1
-    kernel_params: dict[str, Any] | None = None
-    class_weight: Any = None
-    fit_intercept: bool = False
-    solver: str = "auto"
-    tol: float = 1e-9
-    max_iter: int | None = None
-    time_limit: float | None = None
-    verbose: bool | int = False
+    class_weight: Any = parameter(default=None, kind='dict or "balanced"')
+    """Weights of the classes; "balanced" gives all classes the same weighted sum."""
 
     def _penalty(self) -> float:
         return float(penalties(self.alpha, 1)[0])
 
 
 @declared
-class LSSVC(RidgeClassifierBase):
+class LSSVC(SolverParameters, RidgeClassifierBase):
     """Least-squares support vector classification: ridge regression on the labels, priced by C.
 
     Minimise over f = sum_j a_j k(x_j, .) + b
@@ -166,33 +128,6 @@ class LSSVC(RidgeClassifierBase):
 
     The constant gamma of Suykens' formulation is 2 C. J. Suykens, J. Vandewalle, "Least squares
     support vector machine classifiers", Neural Processing Letters 9, 1999.
-
-    Parameters
-    ----------
-    C : float, default=1.0
-        Price of a unit of squared error.
-    kernel : str, Kernel or callable, default="rbf"
-        As for :class:`LSSVR`.
-    degree : int, default=3
-        Degree of "poly".
-    gamma : {"scale", "auto"} or float, default="scale"
-        Width of a named kernel. "scale" is 1 / (n_features * variance of X), weighted.
-    coef0 : float, default=0.0
-        Constant of "poly" and "sigmoid".
-    class_weight : dict or "balanced", default=None
-        Weights of the classes; "balanced" gives all classes the same weighted sum.
-    fit_intercept : bool, default=True
-        Whether f has an intercept b.
-    solver : {"auto", "cholesky", "cg", "eigh", "lu", "widrow_hoff"}, default="auto"
-        As for :class:`KernelRidge`.
-    tol : float, default=1e-9
-        Duality gap, relative to the dual value, at which iterative solvers stop.
-    max_iter : int, default=None
-        Limit on the iterations.
-    time_limit : float, default=None
-        Seconds after which an iterative solver returns what it has.
-    verbose : bool or int, default=False
-        1 shows a progress bar of an iterative solver, 2 prints a line per step.
 
     Attributes
     ----------
@@ -213,14 +148,15 @@ class LSSVC(RidgeClassifierBase):
     """
 
     _: KW_ONLY
-    C: float = 1.0
-    class_weight: Any = None
-    fit_intercept: bool = True
-    solver: str = "auto"
-    tol: float = 1e-9
-    max_iter: int | None = None
-    time_limit: float | None = None
-    verbose: bool | int = False
+    C: float = parameter(positive, default=1.0)
+    """Price of a unit of squared error."""
+    kernel: KernelLike = parameter(default="rbf")
+    """"linear", "poly", "rbf", "laplacian", "sigmoid", "cosine", "precomputed", a kernel of
+    `mercer.kernels`, or a function of two collections of objects."""
+    class_weight: Any = parameter(default=None, kind='dict or "balanced"')
+    """Weights of the classes; "balanced" gives all classes the same weighted sum."""
+    fit_intercept: bool = parameter(truth, default=True)
+    """Whether f has an intercept b."""
 
     def _penalty(self) -> float:
-        return 0.5 / check_positive("C", self.C)
+        return 0.5 / float(self.C)

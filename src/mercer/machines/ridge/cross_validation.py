@@ -9,15 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.gram import Gram
-from mercer.kernels.resolve import KernelLike
 from mercer.numerics.blas import product
-from mercer.objects.parameters import declared
+from mercer.objects.parameters import ParameterError, declared, numbers, one_of, parameter, truth
 from mercer.run import Run
 from mercer.solvers import Certificate
 
-from ..errors import ParameterError
-from ..estimator import TrainingData
-from ..parameters import check_choices, check_flags, check_numbers
+from ..kernel_estimator import TrainingData
+from .base import KernelRidgeParameters
 from .direct import Spectrum
 from .problem import RidgeProblem
 from .proof import certificates
@@ -30,37 +28,13 @@ _BLOCK = 1024  # rows at a time
 
 
 @declared
-class KernelRidgeCV(RidgeRegressor):
+class KernelRidgeCV(KernelRidgeParameters, RidgeRegressor):
     """Kernel ridge regression with a built-in choice of alpha.
 
     One eigendecomposition of the kernel matrix gives the coefficients, the leave-one-out errors and
     the effective degrees of freedom of every alpha. With G mapping y to the coefficients a, the
     error of the function that was fitted without sample i is a_i / G_ii, exactly; nothing is fitted
     again. The kernel and its width are the same for all of these functions.
-
-    Parameters
-    ----------
-    alphas : array-like of float, default=None
-        Penalties to choose from, positive; None is 20 values from 1e-6 to 1e3, evenly spaced in
-        the logarithm.
-    criterion : {"loo", "gcv"}, default="loo"
-        "loo": the weighted mean of the squared leave-one-out errors. "gcv": generalised
-        cross-validation, n |y - f|^2 / (n - degrees of freedom)^2, which does not change when the
-        coordinate system of the samples is rotated.
-    alpha_per_target : bool, default=False
-        Whether every target has a separate alpha.
-    kernel : str, Kernel or callable, default="linear"
-        As for :class:`KernelRidge`.
-    gamma : {"scale", "auto"} or float, default=None
-        Width of a named kernel; None is "auto", 1 / n_features.
-    degree : int, default=3
-        Degree of "poly".
-    coef0 : float, default=1
-        Constant of "poly" and "sigmoid".
-    kernel_params : dict, default=None
-        Keyword arguments of a kernel function.
-    fit_intercept : bool, default=False
-        Whether f has an intercept that is not penalised.
 
     Attributes
     ----------
@@ -100,15 +74,16 @@ class KernelRidgeCV(RidgeRegressor):
     0.1
     """
 
-    alphas: Any = None
+    alphas: Any = parameter(default=None, kind="array-like of float")
+    """Penalties to choose from, positive; None is 20 values from 1e-6 to 1e3, evenly spaced in the
+    logarithm."""
     _: KW_ONLY
-    criterion: str = "loo"
-    alpha_per_target: bool = False
-    kernel: KernelLike = "linear"
-    gamma: float | str | None = None
-    coef0: float = 1
-    kernel_params: dict[str, Any] | None = None
-    fit_intercept: bool = False
+    criterion: str = parameter(one_of("loo", "gcv"), default="loo")
+    """"loo": the weighted mean of the squared leave-one-out errors. "gcv": generalised
+    cross-validation, n |y - f|^2 / (n - degrees of freedom)^2, which does not change when the
+    coordinate system of the samples is rotated."""
+    alpha_per_target: bool = parameter(truth, default=False)
+    """Whether every target has a separate alpha."""
 
     solver = "eigh"
     tol = 1e-9
@@ -116,15 +91,10 @@ class KernelRidgeCV(RidgeRegressor):
     time_limit = None
     verbose = False
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choices(self, criterion=("loo", "gcv"))
-        check_flags(self, "alpha_per_target")
-
     def _candidates(self) -> Array:
         if self.alphas is None:
             return DEFAULT
-        alphas = np.atleast_1d(check_numbers("alphas", self.alphas))
+        alphas = np.atleast_1d(numbers(self.alphas, "alphas"))
         if alphas.ndim != 1 or not len(alphas):
             raise ParameterError("alphas must be a list of positive numbers.")
         if not (np.isfinite(alphas).all() and (alphas > 0.0).all()):

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from mercer.gram.shifted import Iterative
 from mercer.numerics.conjugate_gradients import Iterate
+from mercer.objects.parameters import ParameterError
 from mercer.run import Run
 
-from ..errors import ParameterError
 from .problem import RidgeProblem, RidgeSolution
 
 Array = NDArray[np.float64]

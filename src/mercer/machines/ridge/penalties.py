@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ParameterError
+from mercer.objects.parameters import ParameterError
 
 Array = NDArray[np.float64]
 

@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 
 from mercer.gram import Gram, Prepared
 from mercer.kernels.resolve import KernelLike
-from mercer.objects.parameters import declared
+from mercer.objects.parameters import declared, fraction, parameter, positive, truth
 
 from ..conventions import MultiOutputMixin, RegressorMixin
-from ..estimator import TrainingData
 from ..input_validation import check_several_targets
-from ..parameters import check_fraction, check_positive
-from .base import RidgeMachine
+from ..kernel_estimator import TrainingData
+from .base import KernelRidgeParameters, RidgeMachine, SolverParameters
 from .intervals import LeaveOneOut, jackknife_plus
 from .penalties import penalties
 
@@ -84,7 +83,7 @@ class RidgeRegressor(MultiOutputMixin, RegressorMixin, RidgeMachine):
             The ends; infinite where there are too few training samples for the level.
         """
         X = self._objects(X)
-        level = check_fraction("level", level)
+        level = fraction(level, "level")
         if self.kernel_.pairwise:
             raise ValueError(
                 "intervals need the kernel matrix of the training objects, which a model with "
@@ -121,7 +120,7 @@ class RidgeRegressor(MultiOutputMixin, RegressorMixin, RidgeMachine):
 
 
 @declared
-class KernelRidge(RidgeRegressor):
+class KernelRidge(KernelRidgeParameters, SolverParameters, RidgeRegressor):
     """Kernel ridge regression.
 
     Minimise over f = sum_j a_j k(x_j, .) + b
@@ -131,39 +130,6 @@ class KernelRidge(RidgeRegressor):
     with sample weights s_i and, with ``fit_intercept``, an intercept b that is not penalised. The
     function is the mean of a Gaussian process with noise of variance alpha / s_i. In the constants
     of the other machines C = 1 / (2 alpha).
-
-    Parameters
-    ----------
-    alpha : float or array-like of shape (n_targets,), default=1.0
-        The penalty, at least 0. 0 gives the function of smallest norm among those of least squared
-        error, which interpolates wherever that is possible.
-    kernel : str, Kernel or callable, default="linear"
-        "linear", "poly", "rbf", "laplacian", "sigmoid", "cosine", "precomputed", a kernel of
-        `mercer.kernels`, or a function of two collections of objects.
-    gamma : {"scale", "auto"} or float, default=None
-        Width of a named kernel; None is "auto", 1 / n_features.
-    degree : int, default=3
-        Degree of "poly".
-    coef0 : float, default=1
-        Constant of "poly" and "sigmoid".
-    kernel_params : dict, default=None
-        Keyword arguments of a kernel function.
-    fit_intercept : bool, default=False
-        Whether f has an intercept b.
-    solver : {"auto", "cholesky", "cg", "eigh", "lu", "widrow_hoff"}, default="auto"
-        "cholesky": a factor of the kernel matrix, in float32 refined to double precision where
-        that is faster. "cg": conjugate gradients on tiles, without the matrix. "eigh", "lu": the
-        other direct methods. "widrow_hoff": one coefficient at a time (Gauss-Seidel), without an
-        intercept. "auto" takes "cholesky" up to 12,000 samples if the memory suffices, then "cg",
-        and "lu" where the kernel matrix is not definite. alpha=0 takes "eigh".
-    tol : float, default=1e-9
-        Duality gap, relative to the dual value, at which iterative solvers stop.
-    max_iter : int, default=None
-        Limit on the iterations; None is 2,000 steps of "cg", 1,000 sweeps of "widrow_hoff".
-    time_limit : float, default=None
-        Seconds after which an iterative solver returns what it has.
-    verbose : bool or int, default=False
-        1 shows a progress bar of an iterative solver, 2 prints a line per step.
 
     Attributes
     ----------
@@ -205,25 +171,16 @@ class KernelRidge(RidgeRegressor):
     1.333333
     """
 
-    alpha: Any = 1.0
-    _: KW_ONLY
-    kernel: KernelLike = "linear"
-    gamma: float | str | None = None
-    coef0: float = 1
-    kernel_params: dict[str, Any] | None = None
-    fit_intercept: bool = False
-    solver: str = "auto"
-    tol: float = 1e-9
-    max_iter: int | None = None
-    time_limit: float | None = None
-    verbose: bool | int = False
+    alpha: Any = parameter(default=1.0, kind="float or array-like of shape (n_targets,)")
+    """The penalty, at least 0. 0 gives the function of smallest norm among those of least squared
+    error, which interpolates wherever that is possible."""
 
     def _penalties(self, n_targets: int) -> Array:
         return penalties(self.alpha, n_targets)
 
 
 @declared
-class LSSVR(RidgeRegressor):
+class LSSVR(SolverParameters, RidgeRegressor):
     """Least-squares support vector regression: ridge regression with an intercept, priced by C.
 
     Minimise over f = sum_j a_j k(x_j, .) + b
@@ -232,32 +189,6 @@ class LSSVR(RidgeRegressor):
 
     which is :class:`KernelRidge` with alpha = 1 / (2 C) and an intercept. The constant gamma of
     Suykens' formulation is 2 C. J. Suykens et al., *Least Squares Support Vector Machines*, 2002.
-
-    Parameters
-    ----------
-    C : float, default=1.0
-        Price of a unit of squared error.
-    kernel : str, Kernel or callable, default="rbf"
-        "linear", "poly", "rbf", "laplacian", "sigmoid", "cosine", "precomputed", a kernel of
-        `mercer.kernels`, or a function of two collections of objects.
-    degree : int, default=3
-        Degree of "poly".
-    gamma : {"scale", "auto"} or float, default="scale"
-        Width of a named kernel. "scale" is 1 / (n_features * variance of X), weighted.
-    coef0 : float, default=0.0
-        Constant of "poly" and "sigmoid".
-    fit_intercept : bool, default=True
-        Whether f has an intercept b.
-    solver : {"auto", "cholesky", "cg", "eigh", "lu", "widrow_hoff"}, default="auto"
-        As for :class:`KernelRidge`.
-    tol : float, default=1e-9
-        Duality gap, relative to the dual value, at which iterative solvers stop.
-    max_iter : int, default=None
-        Limit on the iterations.
-    time_limit : float, default=None
-        Seconds after which an iterative solver returns what it has.
-    verbose : bool or int, default=False
-        1 shows a progress bar of an iterative solver, 2 prints a line per step.
 
     Attributes
     ----------
@@ -275,13 +206,13 @@ class LSSVR(RidgeRegressor):
     """
 
     _: KW_ONLY
-    C: float = 1.0
-    fit_intercept: bool = True
-    solver: str = "auto"
-    tol: float = 1e-9
-    max_iter: int | None = None
-    time_limit: float | None = None
-    verbose: bool | int = False
+    C: float = parameter(positive, default=1.0)
+    """Price of a unit of squared error."""
+    kernel: KernelLike = parameter(default="rbf")
+    """"linear", "poly", "rbf", "laplacian", "sigmoid", "cosine", "precomputed", a kernel of
+    `mercer.kernels`, or a function of two collections of objects."""
+    fit_intercept: bool = parameter(truth, default=True)
+    """Whether f has an intercept b."""
 
     def _penalties(self, n_targets: int) -> Array:
-        return np.full(n_targets, 0.5 / check_positive("C", self.C))
+        return np.full(n_targets, 0.5 / float(self.C))

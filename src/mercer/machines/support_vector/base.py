@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, replace
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -14,21 +15,28 @@ from mercer.kernels import Kernel
 from mercer.kernels.columns_used import linear_columns
 from mercer.losses import PiecewiseQuadratic
 from mercer.objects.arrays import Array
-from mercer.objects.parameters import declared
+from mercer.objects.parameters import (
+    ParameterError,
+    declared,
+    one_of,
+    optional,
+    parameter,
+    positive,
+    threads,
+    truth,
+    verbosity,
+)
 from mercer.objects.validation import count, take
 from mercer.solvers import Certificate, Problem, Solution
 from mercer.solvers.centring import centring
 from mercer.solvers.curvature import NegativeCurvature
-from mercer.solvers.ladder import FINE_GAP, FINE_TOL
+from mercer.solvers.ladder import FINE_GAP, FINE_TOL, NAMES
 from mercer.solvers.rounding import estimated, value_sizes
 
-from ..estimator import KernelEstimator, TrainingData
-from ..input_validation import check_objects, keep
-from ..parameters import check_common, cost_constant
+from ..input_validation import check_objects
+from ..kernel_estimator import NamedKernelEstimator, TrainingData
 from ..reporting import Reported
-from ..weights import check_sample_weight, positive_rows
 from . import class_pairs, fit_diagnosis
-from .documentation import documented
 from .fitted import FittedAttributes
 from .fitting import fit, fit_on
 from .guaranteed_errors import guaranteed_errors, rounding_basis
@@ -43,43 +51,103 @@ from .tasks import Task, pose_tasks
 from .training_record import TrainingRecord
 
 
+def _limit_or_none(value: Any, name: str) -> None:
+    """Reject a limit of steps that is neither an integer of at least 0 nor -1."""
+    if isinstance(value, bool) or not isinstance(value, int | Integral) or value < -1:
+        raise ParameterError(f"{name} must be an integer >= 0, or -1 for no limit; got {value!r}.")
+
+
 @declared
-@documented
-class KernelMachine(Reported, FittedAttributes, KernelEstimator):
+class KernelMachine(Reported, FittedAttributes, NamedKernelEstimator):
     """Base class of the machines that are trained by a decomposition solver.
 
     A subclass states its targets (`_check_target`), how they become tasks (`_pose`) and which
     problem each task is (`_problem`, or `_loss` for the sum of losses at a price C).
+
+    Attributes
+    ----------
+    support_, support_vectors_, n_support_ : array
+        Training rows with a coefficient other than 0, and their number; for a classifier sorted by
+        class, with one number for each. These arrays, coefficients and intercepts are read-only: to
+        change a model, replace one of them.
+    coef_ : array of shape (n_problems, n_features)
+        Weight vectors, for the linear kernel.
+    kernel_ : Kernel
+        The kernel with all parameters resolved.
+    certificate_, certificates_ : Certificate, list of Certificate
+        The proof of the whole model, and of each of its problems.
+    negative_curvature_ : NegativeCurvature or None
+        A direction v with v'Kv < 0, with its ``eigenvalue``, ``rows`` and ``vector``, where the
+        kernel matrix of a kernel of the user's own turned out not to be positive semidefinite.
+    margin_, slack_, point_status_, alpha_, free_support_, bounded_support_ : float or array
+        Geometry of the training points; see
+        :class:`mercer.machines.support_vector.fitted.FittedAttributes`.
+    intercept_range_ : array
+        The interval of optimal intercepts.
+    n_iter_ : int or array of int
+        Pair updates, of each binary problem of a classifier; steps, for a kernel of order 2.
+    fit_status_ : int
+        0 if the tolerance was reached, 1 otherwise.
     """
 
     _: KW_ONLY
-    shrinking: bool = True
-    tol: float = 1e-3
-    cache_size: float = 200
-    verbose: bool | int = False
-    max_iter: int = -1
-    fit_intercept: bool = True
-    lam: float | None = None
-    gap_tol: float | None = None
-    time_limit: float | None = None
-    warm_start: bool = False
-    n_jobs: int | None = None
-    dtype: str = "auto"
-    solver: str = "auto"
+    shrinking: bool = parameter(truth, default=True)
+    """Whether the solver sets variables aside that will stay at their bounds."""
+    tol: float = parameter(positive, default=1e-3)
+    """Largest violation of the optimality conditions that is accepted."""
+    cache_size: float = parameter(positive, default=200)
+    """Megabytes for kernel rows, which all problems of a fit share. Values that cost no more than
+    reading them are not kept. Problems of up to 2,048 rows (4,096 where several are solved
+    together) may use a matrix of their size squared besides."""
+    verbose: bool | int = parameter(verbosity, default=False)
+    """1 shows a progress bar, 2 prints a line per report of the solver."""
+    max_iter: int = parameter(_limit_or_none, default=-1)
+    """Limit on the pair updates of each binary or real-valued problem, -1 for none; on the steps of
+    the interior point method that a kernel of order 2 takes."""
+    fit_intercept: bool = parameter(truth, default=True)
+    """Whether f has an intercept b."""
+    lam: float | None = parameter(optional(positive), default=None)
+    """The constant as lam = 1 / (2 C W), W the sum of the weights; replaces ``C``."""
+    gap_tol: float | None = parameter(optional(positive), default=None)
+    """Stop when the relative duality gap is this small, instead of by ``tol``."""
+    time_limit: float | None = parameter(optional(positive), default=None)
+    """Seconds after which the best model so far is returned, from the call of ``fit`` to the
+    certificate; with ``probability=True`` for the machines behind the probabilities too. The gap is
+    infinite where the limit leaves no time for the proof."""
+    warm_start: bool = parameter(truth, default=False)
+    """Whether a new fit on as many samples starts from the previous solution: coefficients at a
+    bound follow it where C or the weights changed, free ones stay."""
+    n_jobs: int | None = parameter(threads, default=None)
+    """Threads, at most one for each core that the process may use; None for all of them."""
+    dtype: str = parameter(one_of("auto", "float32", "float64"), default="auto")
+    """Precision of kernel values. "auto" takes float32 where they are then accurate to 2e-6, which
+    sparse rows far from the origin are not. Where "float32" is less accurate than that, the proof
+    and the predictions are in float64."""
+    solver: str = parameter(one_of(*NAMES), default="auto")
+    """Optimiser to begin with. "decomposition" takes steps on pairs and blocks of coefficients, on
+    any number of samples, and changes the method where they make little progress. "interior_point"
+    takes Newton steps in the features of the kernel matrix, up to a few thousand samples, and is
+    meant for badly conditioned problems. "auto" is "decomposition", and "interior_point" for
+    kernels that are conditionally positive definite of order 2."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train the machine.
 
         Parameters
         ----------
-        {X_train}
+        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
+            Training objects; for ``kernel="precomputed"`` their square kernel matrix; or their
+            `Gram`, whose kernel is then used.
         y : array-like of shape (n_samples,)
             Class labels of a classifier, targets of a regressor.
-        {sample_weight}
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples: weight k is the same as k copies, a weight of 0 or less the same
+            as leaving the sample out.
 
         Returns
         -------
-        {fitted}
+        self : estimator
+            The fitted estimator.
         """
         fit(self, X, y, sample_weight)
         return self
@@ -93,11 +161,19 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
         ----------
         X, y, sample_weight : array-like
             What ``fit`` was called with.
-        {rigorous}
+        rigorous : bool, default=False
+            False: ``rounding`` is an estimate. True: it is a guaranteed bound, so that dual <=
+            optimum <= primal is a theorem about floating-point numbers. The evaluation of the
+            kernel is followed instruction by instruction, on all pairs of training rows. Matrices
+            and functions of your own, and images under maps, are taken for exact. Where a step has
+            no proven bound (values read from a table, kernels written in Python),
+            ``rounding_basis`` of the certificate names it, and the certificate is not called
+            guaranteed.
 
         Returns
         -------
-        {Certificate}
+        Certificate
+            Primal and dual value and violation, computed from the model alone.
         """
         return Certificate.combine(self._certify(X, y, sample_weight, rigorous=rigorous))
 
@@ -117,9 +193,6 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
     def _sums_to_zero(self) -> bool:
         """Whether the coefficients of every task do, as the equality of an intercept demands."""
         return bool(self.fit_intercept)
-
-    def _check_parameters(self) -> None:
-        check_common(self)
 
     def _pose(
         self, y: NDArray[Any] | None, weight: Array | None, n: int, *, fitting: bool
@@ -391,11 +464,9 @@ class KernelMachine(Reported, FittedAttributes, KernelEstimator):
             raise ValueError(
                 f"X must hold the {self._record.n_total} training samples; got {n_total}."
             )
-        y = self._check_target(y, n_total)
-        weight = check_sample_weight(sample_weight, n_total)
-        kept = positive_rows(weight)
         fit_diagnosis.refuse_other_data(self, X)
-        X, y, weight = keep(kernel, X, kept, y, weight)
+        samples = self._samples(X, y, sample_weight, None, square=kernel.pairwise)
+        X, y, weight, kept = samples.X, samples.y, samples.weight, samples.kept
         every, repetition = kept, None
         if not kernel.pairwise:
             repetition = find_repetition(X, y, _lines(extra, kept))
@@ -500,3 +571,29 @@ def _short(codes: NDArray[np.intp]) -> NDArray[Any]:
 def _brief(values: Array) -> Any:
     """Return an array, or its only value."""
     return float(values[0]) if len(values) and (values == values[0]).all() else values
+
+
+def cost_constant(C: float, lam: float | None, total_weight: float) -> float:
+    """Return the constant C in front of the sum of losses, given as `C` or as `lam`.
+
+    The objective lam |f|^2 + (1 / W) sum_i s_i l_i, with W = sum_i s_i, is the objective 1/2 |f|^2
+    + C sum_i s_i l_i divided by C W; hence C = 1 / (2 lam W). 1.0, the default of C, counts as not
+    given.
+    """
+    if lam is None:
+        return float(C)
+    if C != 1.0:
+        raise ParameterError(
+            f"C and lam are two names for one constant (lam = 1 / (2 C W)); got C={C:g} and "
+            f"lam={lam!r}. Give one of them."
+        )
+    return 1.0 / (2.0 * float(lam) * total_weight)
+
+
+def refuse_lam(value: Any, name: str) -> None:
+    """Reject `lam` for a machine whose trade-off is set by nu alone."""
+    if value is not None:
+        raise ParameterError(
+            "a machine with nu has no constant in front of its losses that lam could replace: nu "
+            "alone sets the trade-off. Leave lam=None."
+        )

@@ -28,7 +28,7 @@ from mercer.solvers.certificate import GAP_LIMIT, STATUSES
 from mercer.solvers.class_pairs import ClassPairs, PairsOfClasses, PairSolutions, pair_position
 from mercer.solvers.rounding import UNIT
 
-from ..estimator import TrainingData
+from ..kernel_estimator import TrainingData
 from ..progress import is_watched
 from .multiclass import OneVsOne, Scheme, Single, pair_indices, pair_places, pair_shifts
 from .proving import Fitting, assumption, prove

@@ -15,14 +15,13 @@ from sklearn.utils import check_random_state
 from mercer.kernels import Linear
 from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
-from mercer.objects.parameters import declared
+from mercer.objects.parameters import declared, one_of, parameter, seed, truth
 from mercer.objects.validation import count, take
 from mercer.run import Run
 
 from ..conditional_methods import offered_if
 from ..conventions import ClassifierMixin
 from ..input_validation import check_labels, check_objects
-from ..parameters import check_choices, check_common, check_flags
 from ..weights import class_weights
 from .base import KernelMachine
 from .calibration import (
@@ -36,7 +35,6 @@ from .calibration import (
 )
 from .class_pairs import refuse_too_many_classes
 from .cross_fitting import cross_fitted
-from .documentation import documented
 from .multiclass import (
     DecisionRule,
     OneVsOne,
@@ -64,18 +62,40 @@ _FEW_PAIRS, _FEW_LINEAR_PAIRS = 4, 19
 
 
 @declared
-@documented
 class KernelClassifier(ClassifierMixin, KernelMachine):
-    """Base class of the classifiers."""
+    """Base class of the classifiers.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        Labels.
+    dual_coef_ : array of shape (n_classes - 1, n_support)
+        Signed coefficients; the layout for several classes is that of scikit-learn.
+    intercept_ : array of shape (n_problems,)
+        Intercepts.
+    """
 
     _: KW_ONLY
-    probability: bool = False
-    class_weight: Any = None
-    decision_function_shape: str = "ovr"
-    break_ties: bool = False
-    random_state: Any = None
-    multiclass: str = "ovo"
-    calibration: str = "free"
+    probability: bool = parameter(truth, default=False)
+    """Whether to calibrate probabilities, which trains five more machines on four fifths of the
+    rows each; see ``calibration``."""
+    class_weight: Any = parameter(default=None, kind='dict or "balanced"')
+    """Weights of the classes; "balanced" gives all classes the same weighted sum."""
+    decision_function_shape: str = parameter(one_of("ovr", "ovo"), default="ovr")
+    """Whether ``decision_function`` has one column per class or per pair of classes."""
+    break_ties: bool = parameter(truth, default=False)
+    """Whether ties between classes of equally many votes go to the highest score."""
+    random_state: Any = parameter(seed, default=None, kind="int, RandomState or None")
+    """Draws the folds of the calibration."""
+    multiclass: str = parameter(one_of("ovo", "ovr"), default="ovo")
+    """One machine per pair of classes, or one per class against the rest."""
+    calibration: str = parameter(one_of(*CALIBRATIONS), default="free")
+    """The map from decision values to probabilities. Class weights are prices: ``predict`` answers
+    the weighted question, ``predict_proba`` the unweighted one, and they are tied by predict =
+    argmax_c w_c p_c(x). "free" is Platt's sigmoid of two parameters, which is calibrated best on
+    most data and may break the tie near the boundary. "consistent" keeps it exactly, with a slope
+    of its own on either side of the boundary; it costs log loss, up to 20 % on imbalanced data.
+    "isotonic" assumes no shape, needs more data and breaks the tie as "free" does."""
 
     _places = PointStatus.OUTSIDE_MARGIN, PointStatus.INSIDE_MARGIN
 
@@ -108,15 +128,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
     # -- what the base class asks for -------------------------------------------------------
 
-    def _check_parameters(self) -> None:
-        check_common(self)
-        check_flags(self, "probability", "break_ties")
-        check_choices(
-            self,
-            calibration=CALIBRATIONS,
-            decision_function_shape=("ovr", "ovo"),
-            multiclass=("ovo", "ovr"),
-        )
+    def _check(self) -> None:
         if self.multiclass == "ovr" and self.decision_function_shape == "ovo":
             raise ValueError(
                 'decision_function_shape="ovo" needs one machine per pair of classes; with '
@@ -202,7 +214,8 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
         Parameters
         ----------
-        {X}
+        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
+            Objects, of the kind that the machine was trained on.
 
         Returns
         -------
@@ -224,7 +237,8 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
         Parameters
         ----------
-        {X}
+        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
+            Objects, of the kind that the machine was trained on.
 
         Returns
         -------
@@ -262,7 +276,8 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
         Parameters
         ----------
-        {X}
+        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
+            Objects, of the kind that the machine was trained on.
 
         Returns
         -------

@@ -13,8 +13,7 @@ from typing import Any
 
 from mercer.kernels import Definiteness, Kernel
 from mercer.kernels.columns_used import mapped_order_two
-
-from ..errors import ParameterError
+from mercer.objects.parameters import ParameterError
 
 
 def check_definiteness(machine: Any, kernel: Kernel) -> Definiteness:

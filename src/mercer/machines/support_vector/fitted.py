@@ -17,6 +17,7 @@ from mercer.objects.validation import take
 from mercer.solvers import Certificate
 
 from ..named_weights import NamedWeights
+from .fitting import fit
 from .repetition import first_of_each, sums_of_each
 from .training_record import BOUNDED, FREE, PointStatus, TrainingRecord
 
@@ -166,8 +167,7 @@ class FittedAttributes(NamedWeights):
         copy.set_params(kernel=self.kernel_, gamma="scale", degree=3, coef0=0.0)
         copy.set_params(**self._refit_parameters())
         # Fewer rows may leave more intercepts and tubes optimal, those of this model among them.
-        copy._like = self
-        return copy.fit(self.support_vectors_, *self._refit_data())
+        return fit(copy, self.support_vectors_, *self._refit_data(), multipliers_of=self)
 
     # -- machinery --------------------------------------------------------------------------
 

@@ -36,7 +36,7 @@ from mercer.solvers import Job, Settings, solve_jobs
 from mercer.solvers.centring import Centring, centring
 
 from ..constant_kernels import warn_of_constant
-from ..estimator import TrainingData
+from ..kernel_estimator import TrainingData
 from ..progress import Listener, listening
 from . import class_pairs, fit_diagnosis
 from .definiteness import check_definiteness
@@ -70,15 +70,26 @@ class _Limits(NamedTuple):
         return settings, Run(limit, machine.max_iter, listeners)
 
 
-def fit(machine: Any, X: Any, y: Any = None, sample_weight: Any = None, extra: Any = None) -> Any:
-    """Fit a machine to objects or a Gram matrix, and return it; unchanged if the fit fails."""
+def fit(
+    machine: Any,
+    X: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    extra: Any = None,
+    *,
+    multipliers_of: Any = None,
+) -> Any:
+    """Fit a machine to objects or a Gram matrix, and return it; unchanged if the fit fails.
+
+    `multipliers_of`: a machine whose intercepts and tubes are taken where they are optimal as well.
+    """
     begin = perf_counter()
+    machine._check_parameters()
     try:
-        with machine._all_or_nothing():
-            machine._check_parameters()
+        with machine._transaction():
             data, kernel = machine._enter(X, y, sample_weight, extra)
             start = machine if machine.warm_start and machine.__sklearn_is_fitted__() else None
-            fitting = _fit(machine, data, kernel, data.gram, start, _Limits(begin))
+            fitting = _fit(machine, data, kernel, data.gram, start, _Limits(begin), multipliers_of)
     except MemoryError as error:
         if type(error) is not MemoryError:
             raise
@@ -135,8 +146,8 @@ def fit_on(
             "rows of both."
         )
     begin = perf_counter()
-    with machine._all_or_nothing():
-        machine._check_parameters()
+    machine._check_parameters()
+    with machine._transaction():
         machine._note_columns(data)
         limits = _Limits(begin, settings, run)
         fitting = _fit(machine, data, gram.kernel, gram, start, limits)
@@ -166,9 +177,9 @@ def _fit(
     given: Gram | None,
     start: Any,
     limits: _Limits,
+    multipliers_of: Any = None,
 ) -> Fitting:
     """Do all steps behind the door, without the conclusion; `given` is the Gram matrix if known."""
-    like = machine.__dict__.pop("_like", None)
     whole, X = data, data.X
     repetition = None if data.pairwise else find_repetition(X, data.y, data.extra)
     if repetition is not None:
@@ -182,7 +193,7 @@ def _fit(
             return given if precision == "auto" else given.in_precision(precision)
         return machine._gram(data, kernel, precision, None if moved is None else moved.rows)
 
-    alone = start is None and like is None
+    alone = start is None and multipliers_of is None
     if repetition is not None:
         start = None
     fitting = _solved(machine, data, matrix, kernel, moved, start, alone, limits)
@@ -190,8 +201,8 @@ def _fit(
         machine._keep_pairs(fitting, kernel, data.y)
         machine._share_out(repetition, whole, fitting)
         return fitting
-    if like is not None:
-        _take_over(like, fitting)
+    if multipliers_of is not None:
+        _take_multipliers(multipliers_of, fitting)
     fit_diagnosis.refuse_infeasible(machine, fitting)
     proof = fitting.run.branch()
     with proof.until_stopped():
@@ -203,7 +214,7 @@ def _fit(
     return fitting
 
 
-def _take_over(model: Any, fitting: Fitting) -> None:
+def _take_multipliers(model: Any, fitting: Fitting) -> None:
     """Give solutions the multipliers of another model where they are optimal as well."""
     tasks, solutions = fitting.tasks, fitting.solutions
     widths = model._widths(len(tasks))

@@ -29,6 +29,7 @@ import scipy.linalg
 from mercer.kernels import Kernel
 from mercer.kernels.columns_used import columns_seen, linear_columns
 from mercer.objects.arrays import Array
+from mercer.objects.parameters import ParameterError
 from mercer.objects.rows import dense
 from mercer.objects.tables import first_of_equal, select
 from mercer.objects.validation import VECTORS, count
@@ -38,7 +39,6 @@ from mercer.solvers.dense_interior_point import require_memory
 from mercer.solvers.equations import FeasiblePoint, near_equations
 from mercer.solvers.rounding import UNIT
 
-from ..errors import ParameterError
 from .tasks import Task
 
 _NO_EXTENT = 1e-12  # relative extent of the data in a direction that counts as zero

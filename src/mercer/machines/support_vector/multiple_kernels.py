@@ -44,13 +44,23 @@ from mercer.gram.available_memory import available_bytes
 from mercer.kernels import RBF, Kernel
 from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
-from mercer.objects.parameters import EstimatorParameters, declared
+from mercer.objects.parameters import (
+    EstimatorParameters,
+    ParameterError,
+    declared,
+    integer_from,
+    optional,
+    parameter,
+    positive,
+    positive_or_infinite,
+    real_from,
+    truth,
+)
 from mercer.run import Run
 from mercer.solvers import Certificate
 from mercer.solvers.rounding import UNIT
 
 from ..conventions import BaseEstimator, ClassifierMixin, RegressorMixin
-from ..parameters import check_count, check_flags, check_positive, check_shared
 from .fitting import fit_on
 from .svc import SVC
 from .svr import SVR
@@ -103,6 +113,11 @@ def dual_norm(q: Array, p: float) -> float:
 Machine = TypeVar("Machine", SVC, SVR)
 
 
+def _norm(value: Any, name: str) -> None:
+    if positive_or_infinite(value, name) < 1.0:
+        raise ParameterError(f"{name} must be at least 1, or infinity; got {value!r}.")
+
+
 class _WithMachine(EstimatorParameters, BaseEstimator, Generic[Machine]):
     machine_: Machine
 
@@ -111,15 +126,26 @@ class _WithMachine(EstimatorParameters, BaseEstimator, Generic[Machine]):
 class _MultipleKernels(_WithMachine[Machine]):
     """Base of classification and regression: the search for the weights."""
 
-    kernels: Sequence[Kernel] | None = None
+    kernels: Sequence[Kernel] | None = parameter(default=None, kind="list of Kernel")
+    """Positive semidefinite kernels; None is five Gaussians around ``gamma="scale"``."""
     _: KW_ONLY
-    C: float = 1.0
-    norm: float = 1.0
-    normalise: bool = True
-    fit_intercept: bool = True
-    tol: float = 1e-3
-    max_iter: int = 1000
-    time_limit: float | None = None
+    C: float = parameter(positive, default=1.0)
+    """Price of a unit of slack, or of deviation beyond the tube."""
+    norm: float = parameter(_norm, default=1.0, kind="float >= 1")
+    """The p of the norm of the weights. 1 makes most of them 0; larger values keep more kernels;
+    ``inf`` is the plain sum."""
+    normalise: bool = parameter(truth, default=True)
+    """Whether kernels are divided by their variance in feature space, so that their sizes do not
+    decide."""
+    fit_intercept: bool = parameter(truth, default=True)
+    """Whether there is an intercept."""
+    tol: float = parameter(positive, default=1e-3)
+    """Relative duality gap of weights and machine together."""
+    max_iter: int = parameter(integer_from(1), default=1000)
+    """Limit on the machines that are trained."""
+    time_limit: float | None = parameter(optional(positive), default=None)
+    """Seconds: the search for the weights ends after half of them, and the last machine gets what
+    is left, but at least as long as the kernel matrices took."""
 
     def _machine(self, kernel: Any, **more: Any) -> Any:
         raise NotImplementedError
@@ -169,14 +195,7 @@ class _MultipleKernels(_WithMachine[Machine]):
             the status "interrupted", and KeyboardInterrupt is raised.
         """
         begin = perf_counter()
-        check_shared(self)
-        check_positive("tol", self.tol)
-        check_count("max_iter", self.max_iter, 1)
-        if self.time_limit is not None:
-            check_positive("time_limit", self.time_limit)
-        check_flags(self, "normalise", "fit_intercept")
-        if not check_positive("norm", self.norm, infinite=True) >= 1.0:
-            raise ValueError(f"norm must be at least 1, or infinity; got {self.norm!r}.")
+        self._check_parameters()
         kernels = self._checked_kernels()
         door = self._machine(_total(kernels))
         door._check_parameters()
@@ -471,30 +490,6 @@ class MultipleKernelSVC(ClassifierMixin, _MultipleKernels[SVC]):
     (``RBF(0.5).on_columns([0, 3])``), widths or kinds of objects, so that the weights say which of
     them matter.
 
-    Parameters
-    ----------
-    kernels : list of Kernel, default=None
-        Positive semidefinite kernels; None is five Gaussians around ``gamma="scale"``.
-    C : float, default=1.0
-        Price of a unit of slack.
-    norm : float, default=1.0
-        The p of the norm of the weights. 1 makes most of them 0; larger values keep more kernels;
-        ``inf`` is the plain sum.
-    normalise : bool, default=True
-        Whether kernels are divided by their variance in feature space, so that their sizes do not
-        decide.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes.
-    fit_intercept : bool, default=True
-        Whether there is an intercept.
-    tol : float, default=1e-3
-        Relative duality gap of weights and machine together.
-    max_iter : int, default=1000
-        Limit on the machines that are trained.
-    time_limit : float, default=None
-        Seconds: the search for the weights ends after half of them, and the last machine gets what
-        is left, but at least as long as the kernel matrices took.
-
     Attributes
     ----------
     weights_ : array of shape (n_kernels,)
@@ -528,7 +523,8 @@ class MultipleKernelSVC(ClassifierMixin, _MultipleKernels[SVC]):
 
     kernels: Sequence[Kernel] | None = None
     _: KW_ONLY
-    class_weight: Any = None
+    class_weight: Any = parameter(default=None, kind='dict, "balanced" or None')
+    """Weights of the classes."""
 
     def _machine(self, kernel: Any, **more: Any) -> SVC:
         return SVC(
@@ -552,28 +548,6 @@ class MultipleKernelSVR(RegressorMixin, _MultipleKernels[SVR]):
 
     As :class:`MultipleKernelSVC`, with the epsilon-insensitive loss.
 
-    Parameters
-    ----------
-    kernels : list of Kernel, default=None
-        Positive semidefinite kernels; None is five Gaussians around ``gamma="scale"``.
-    C : float, default=1.0
-        Price of a unit of deviation beyond the tube.
-    epsilon : float, default=0.1
-        Half width of the tube.
-    norm : float, default=1.0
-        The p of the norm of the weights; 1 makes most of them 0, ``inf`` is the plain sum.
-    normalise : bool, default=True
-        Whether kernels are divided by their variance in feature space.
-    fit_intercept : bool, default=True
-        Whether there is an intercept.
-    tol : float, default=1e-3
-        Relative duality gap of weights and machine together.
-    max_iter : int, default=1000
-        Limit on the machines that are trained.
-    time_limit : float, default=None
-        Seconds: the search for the weights ends after half of them, and the last machine gets what
-        is left, but at least as long as the kernel matrices took.
-
     Attributes
     ----------
     weights_, scales_, kernels_, kernel_, machine_, certificate_, n_iter_ : object
@@ -592,7 +566,8 @@ class MultipleKernelSVR(RegressorMixin, _MultipleKernels[SVR]):
 
     kernels: Sequence[Kernel] | None = None
     _: KW_ONLY
-    epsilon: float = 0.1
+    epsilon: float = parameter(real_from(0.0), default=0.1)
+    """Half width of the tube."""
 
     def _machine(self, kernel: Any, **more: Any) -> SVR:
         return SVR(

@@ -10,20 +10,18 @@ from numpy.typing import NDArray
 
 from mercer.numerics.sums import exact_sum
 from mercer.objects.arrays import Array
-from mercer.objects.parameters import declared
+from mercer.objects.parameters import declared, fraction, parameter
 from mercer.solvers import Problem
 from mercer.solvers.margin import Margin
 from mercer.solvers.problem import margin_problem
 
 from ..errors import InfeasibleNuError
-from ..parameters import check_fraction, refuse_lam
+from .base import refuse_lam
 from .classifier import KernelClassifier
-from .documentation import documented
 from .proving import Fitting
 
 
 @declared
-@documented
 class NuSVC(KernelClassifier):
     """Support vector classifier that chooses its margin by a fraction nu.
 
@@ -39,25 +37,8 @@ class NuSVC(KernelClassifier):
     nu can be at most 2 min(W+, W-) / W with the weights of the two classes; a larger value raises
     a ValueError that states this limit.
 
-    Parameters
-    ----------
-    nu : float, default=0.5
-        The fraction, in (0, 1].
-    {kernel, degree, gamma, coef0, shrinking, probability}
-    tol : float, default=1e-3
-        Largest violation of the optimality conditions that is accepted; it is lowered where rho,
-        by which the model is divided, is not large beside it.
-    {cache_size, class_weight, verbose, max_iter, decision_function_shape, break_ties, random_state}
-    {multiclass, calibration, fit_intercept, no_lam, gap_tol, time_limit, warm_start, n_jobs, dtype}
-    {solver}
-
     Attributes
     ----------
-    {classes_, support_, pair_coefficients}
-    intercept_ : array of shape (n_problems,)
-        Intercepts.
-    {coef_, kernel_, certificate_, negative_curvature_}
-    {margin_, intercept_range_, n_iter_, fit_status_}
     rho_ : float or array
         The margin of the unscaled machine, for each binary problem.
     nu_ : float
@@ -74,17 +55,18 @@ class NuSVC(KernelClassifier):
     """
 
     _: KW_ONLY
-    nu: float = 0.5
+    nu: float = parameter(fraction, default=0.5)
+    """The fraction, in (0, 1]."""
+    tol: float = parameter(default=1e-3)
+    """Largest violation of the optimality conditions that is accepted; it is lowered where rho, by
+    which the model is divided, is not large beside it."""
+    lam: float | None = parameter(refuse_lam, default=None, kind="None")
+    """Has no meaning here: nu sets the trade-off. Accepted as None only."""
 
     _divided_by_margin = True
 
     _lowers_nu = False
     """Whether a nu that is infeasible is lowered to the largest feasible one, pair by pair."""
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_fraction("nu", self.nu)
-        refuse_lam(self)
 
     def _problem(
         self, y: Array, weight: Array, rows: Any = None, name: Any = None, extra: Any = None

@@ -10,18 +10,15 @@ from numpy.typing import NDArray
 
 from mercer.numerics.sums import exact_sum
 from mercer.objects.arrays import Array
-from mercer.objects.parameters import declared
+from mercer.objects.parameters import declared, fraction, parameter, positive
 from mercer.solvers import Problem
 from mercer.solvers.problem import one_sided
 
-from ..parameters import check_fraction, check_positive
-from .documentation import documented
 from .proving import Fitting
 from .regressor import KernelRegressor
 
 
 @declared
-@documented
 class NuSVR(KernelRegressor):
     """Support vector regression that chooses its tube by a fraction nu.
 
@@ -32,32 +29,16 @@ class NuSVR(KernelRegressor):
     with s_i the sample weights and W their sum. Where the tube found has a positive width, at
     most the fraction nu of the weight lies outside it and at least nu belongs to support vectors.
 
-    Parameters
-    ----------
-    nu : float, default=0.5
-        The fraction, in (0, 1].
-    C : float, default=1.0
-        Price of a unit of deviation beyond the tube.
-    {kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter}
-    {fit_intercept, lam, gap_tol, time_limit, warm_start, n_jobs, dtype}
-    {solver}
-
     Attributes
     ----------
-    {support_}
-    dual_coef_ : array of shape (1, n_support)
-        Signed coefficients, positive where the target lies above the tube.
-    intercept_ : array of shape (1,)
-        The intercept.
-    {coef_, kernel_, certificate_, negative_curvature_}
-    {margin_, intercept_range_, n_iter_, fit_status_}
     epsilon_ : float
         Half width of the tube that was found.
     nu_ : float
         The fraction, ``nu``.
     equivalent_C_ : float
         The C with which :class:`SVR` with ``epsilon=epsilon_`` gives the same function: C itself.
-    {C_}
+    C_ : float
+        The constant C in use, from ``C`` or ``lam``.
 
     Examples
     --------
@@ -68,13 +49,10 @@ class NuSVR(KernelRegressor):
     """
 
     _: KW_ONLY
-    nu: float = 0.5
-    C: float = 1.0
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_positive("C", self.C)
-        check_fraction("nu", self.nu)
+    nu: float = parameter(fraction, default=0.5)
+    """The fraction, in (0, 1]."""
+    C: float = parameter(positive, default=1.0)
+    """Price of a unit of deviation beyond the tube."""
 
     def _problem(
         self, y: Array, weight: Array, rows: Any = None, name: Any = None, extra: Any = None

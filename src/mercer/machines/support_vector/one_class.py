@@ -10,14 +10,12 @@ from numpy.typing import NDArray
 
 from mercer.numerics.sums import exact_sum
 from mercer.objects.arrays import Array
-from mercer.objects.parameters import declared
+from mercer.objects.parameters import ParameterError, declared, fraction, parameter
 from mercer.solvers import Problem
 from mercer.solvers.problem import one_sided
 
 from ..conventions import OutlierMixin
-from ..parameters import ParameterError, check_fraction, refuse_lam
-from .base import KernelMachine
-from .documentation import documented
+from .base import KernelMachine, refuse_lam
 from .fitting import fit
 from .multiclass import Scheme, Single
 from .proving import Fitting
@@ -28,7 +26,6 @@ NO_VALUE = 1e-13
 
 
 @declared
-@documented
 class OneClassSVM(OutlierMixin, KernelMachine):
     """Support vector novelty detection.
 
@@ -39,26 +36,12 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     with s_i the sample weights and W their sum. At the optimum, at most the fraction nu of the
     weight lies where f < rho (outliers) and at least nu belongs to support vectors.
 
-    Parameters
-    ----------
-    {kernel, degree, gamma, coef0, tol}
-    nu : float, default=0.5
-        The fraction, in (0, 1].
-    {shrinking, cache_size, verbose, max_iter}
-    fit_intercept : bool, default=True
-        Accepted as True only: without the threshold rho, f = 0 would be the solution.
-    {no_lam, gap_tol, time_limit, warm_start, n_jobs, dtype}
-    {solver}
-
     Attributes
     ----------
-    {support_}
     dual_coef_ : array of shape (1, n_support)
         Coefficients, all positive.
     intercept_ : array of shape (1,)
         Minus the threshold, -rho.
-    {coef_, kernel_, certificate_, negative_curvature_}
-    {margin_, intercept_range_, n_iter_, fit_status_}
     offset_ : array of shape (1,)
         The threshold rho, with the shape that scikit-learn gives it:
         ``decision_function = score_samples - offset_``.
@@ -78,7 +61,12 @@ class OneClassSVM(OutlierMixin, KernelMachine):
     """
 
     _: KW_ONLY
-    nu: float = 0.5
+    nu: float = parameter(fraction, default=0.5)
+    """The fraction, in (0, 1]."""
+    fit_intercept: bool = parameter(default=True)
+    """Accepted as True only: without the threshold rho, f = 0 would be the solution."""
+    lam: float | None = parameter(refuse_lam, default=None, kind="None")
+    """Has no meaning here: nu sets the trade-off. Accepted as None only."""
 
     _places = PointStatus.INLIER, PointStatus.OUTLIER
 
@@ -87,14 +75,19 @@ class OneClassSVM(OutlierMixin, KernelMachine):
 
         Parameters
         ----------
-        {X_train}
+        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
+            Training objects; for ``kernel="precomputed"`` their square kernel matrix; or their
+            `Gram`, whose kernel is then used.
         y : ignored
             Present for consistency.
-        {sample_weight}
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples: weight k is the same as k copies, a weight of 0 or less the same
+            as leaving the sample out.
 
         Returns
         -------
-        {fitted}
+        self : estimator
+            The fitted estimator.
         """
         self.n_iter_: int
         fit(self, X, None, sample_weight)
@@ -112,7 +105,8 @@ class OneClassSVM(OutlierMixin, KernelMachine):
 
         Parameters
         ----------
-        {X}
+        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
+            Objects, of the kind that the machine was trained on.
 
         Returns
         -------
@@ -154,10 +148,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
         """No: the coefficients are not negative and sum to nu W."""
         return False
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_fraction("nu", self.nu)
-        refuse_lam(self)
+    def _check(self) -> None:
         if not self.fit_intercept:
             raise ParameterError(
                 "OneClassSVM needs its threshold rho: without it f = 0 is the solution. Leave "

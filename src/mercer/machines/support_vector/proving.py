@@ -39,7 +39,7 @@ from mercer.solvers.curvature import Curvature, look_for_negative_curvature
 from mercer.solvers.feasibility import balanced
 from mercer.solvers.rounding import ValueErrors, estimated, largest_square, value_sizes
 
-from ..estimator import TrainingData
+from ..kernel_estimator import TrainingData
 from .multiclass import Scheme
 from .proofs import Proof, prove_models
 from .rounding import ERROR, REACHED, SEEN, error_sample, largest_of, rounding_of_values

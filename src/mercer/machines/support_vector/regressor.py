@@ -12,19 +12,23 @@ from mercer.objects.arrays import Array
 from ..conventions import RegressorMixin
 from ..input_validation import check_targets
 from .base import KernelMachine
-from .documentation import documented
 from .multiclass import Scheme, Single
 from .proving import Fitting
 from .training_record import PointStatus
 
 
-@documented
 class KernelRegressor(RegressorMixin, KernelMachine):
     """Base class of the regressors.
 
-    A subclass states its parameters, checks them (`_check_parameters`) and says which problem is
-    solved (`_loss`, or `_problem`); `_refit_parameters` where ``lam`` or nu depend on the number of
-    rows.
+    A subclass declares its parameters and says which problem is solved (`_loss`, or `_problem`);
+    `_refit_parameters` where ``lam`` or nu depend on the number of rows.
+
+    Attributes
+    ----------
+    dual_coef_ : array of shape (1, n_support)
+        Signed coefficients, positive where the target lies above the tube.
+    intercept_ : array of shape (1,)
+        The intercept.
     """
 
     _places = PointStatus.INSIDE_TUBE, PointStatus.OUTSIDE_TUBE
@@ -37,7 +41,8 @@ class KernelRegressor(RegressorMixin, KernelMachine):
 
         Parameters
         ----------
-        {X}
+        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
+            Objects, of the kind that the machine was trained on.
 
         Returns
         -------

@@ -9,16 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.losses import CombinedHinge, Hinge, PiecewiseQuadratic, SquaredHinge
-from mercer.objects.parameters import declared
+from mercer.objects.parameters import (
+    ParameterError,
+    declared,
+    one_of,
+    optional,
+    parameter,
+    positive,
+    positive_or_infinite,
+)
 
-from ..parameters import ParameterError, check_choices, check_positive
 from .classifier import KernelClassifier
-from .documentation import documented
 from .proving import Fitting
 
 
 @declared
-@documented
 class SVC(KernelClassifier):
     """Support vector classifier.
 
@@ -31,32 +36,19 @@ class SVC(KernelClassifier):
     definite of order 2, such as the thin plate spline, f has a linear function <a, x> as well,
     which costs nothing; it takes a finite ``C`` and up to a few thousand samples.
 
-    Parameters
-    ----------
-    C : float, default=1.0
-        Price of a unit of slack. ``inf`` demands that every training point lies outside the
-        margin (hard margin), and raises :class:`NotSeparableError` where that is impossible.
-    {kernel, degree, gamma, coef0, shrinking, probability, tol, cache_size, class_weight, verbose}
-    {max_iter, decision_function_shape, break_ties, random_state}
-    penalty_norm : {1, 2}, default=1
-        Power of the slack: 1 is a box for the coefficients, 2 a weighted diagonal
-        (C sum_i s_i max(0, 1 - y_i f(x_i))^2).
-    C2 : float, default=None
-        Price of a squared unit of slack in addition to that of ``C``:
-        sum_i s_i (C xi_i + C2 xi_i^2).
-    {multiclass, calibration, fit_intercept, lam, gap_tol, time_limit, warm_start, n_jobs, dtype}
-    {solver}
-
     Attributes
     ----------
-    {classes_, support_, pair_coefficients}
-    intercept_ : array of shape (n_problems,)
-        Intercepts.
-    {coef_, poly_coef_, poly_columns_, kernel_, certificate_, negative_curvature_}
-    {margin_, intercept_range_}
+    poly_coef_ : array of shape (n_problems, n_poly_columns) or (n_problems, 0)
+        Coefficients of the linear function in f, which kernels of order 2 such as the thin plate
+        spline have beside them and others do not; the shortest ones where the samples leave a
+        choice.
+    poly_columns_ : array of int of shape (n_poly_columns,)
+        The columns of X that the linear function is one of: those that the kernel of order 2 looks
+        at.
     nu_ : float or array
         The nu for which :class:`NuSVC` gives the same machine (``penalty_norm=1``).
-    {n_iter_, fit_status_, C_}
+    C_ : float
+        The constant C in use, from ``C`` or ``lam``.
 
     Examples
     --------
@@ -70,23 +62,24 @@ class SVC(KernelClassifier):
     """
 
     _: KW_ONLY
-    C: float = 1.0
-    penalty_norm: int = 1
-    C2: float | None = None
+    C: float = parameter(positive_or_infinite, default=1.0)
+    """Price of a unit of slack. ``inf`` demands that every training point lies outside the margin
+    (hard margin), and raises :class:`NotSeparableError` where that is impossible."""
+    penalty_norm: int = parameter(one_of(1, 2), default=1)
+    """Power of the slack: 1 is a box for the coefficients, 2 a weighted diagonal (C sum_i s_i
+    max(0, 1 - y_i f(x_i))^2)."""
+    C2: float | None = parameter(optional(positive), default=None)
+    """Price of a squared unit of slack in addition to that of ``C``: sum_i s_i (C xi_i + C2
+    xi_i^2)."""
 
     _has_linear_part = True
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_positive("C", self.C, infinite=True)
-        check_choices(self, penalty_norm=(1, 2))
-        if self.C2 is not None:
-            check_positive("C2", self.C2)
-            if self.penalty_norm == 2 or not np.isfinite(self.C):
-                raise ParameterError(
-                    "C2 adds a squared slack to the linear one; it needs penalty_norm=1 and a "
-                    "finite C."
-                )
+    def _check(self) -> None:
+        super()._check()
+        if self.C2 is not None and (self.penalty_norm == 2 or not np.isfinite(self.C)):
+            raise ParameterError(
+                "C2 adds a squared slack to the linear one; it needs penalty_norm=1 and a finite C."
+            )
 
     def _loss(self, extra: NDArray[Any] | None = None) -> PiecewiseQuadratic:
         if self.C2 is not None:

@@ -9,11 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.losses import EpsilonInsensitive, PiecewiseQuadratic, SquaredEpsilonInsensitive
-from mercer.objects.parameters import declared
+from mercer.objects.parameters import declared, one_of, parameter, positive_or_infinite, real_from
 from mercer.solvers import Certificate
 
-from ..parameters import check_choices, check_non_negative, check_positive
-from .documentation import documented
 from .fitting import fit
 from .proving import Fitting
 from .regressor import KernelRegressor
@@ -25,7 +23,6 @@ _LOSSES = {
 
 
 @declared
-@documented
 class SVR(KernelRegressor):
     """Support vector regression.
 
@@ -38,30 +35,17 @@ class SVR(KernelRegressor):
     function <a, x> as well, which costs nothing, and is found by an interior point method on the
     whole kernel matrix: for up to a few thousand samples.
 
-    Parameters
-    ----------
-    {kernel, degree, gamma, coef0, tol}
-    C : float, default=1.0
-        Price of a unit of deviation beyond the tube. ``inf`` demands that every training point
-        lies in it, and raises :class:`NotSeparableError` where that is impossible.
-    epsilon : float, default=0.1
-        Half width of the tube; see also ``sample_epsilon`` of :meth:`fit`.
-    {shrinking, cache_size, verbose, max_iter}
-    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
-        Whether the deviation beyond the tube counts linearly or squared.
-    {fit_intercept, lam, gap_tol, time_limit, warm_start, n_jobs, dtype}
-    {solver}
-
     Attributes
     ----------
-    {support_}
-    dual_coef_ : array of shape (1, n_support)
-        Signed coefficients, positive where the target lies above the tube.
-    intercept_ : array of shape (1,)
-        The intercept.
-    {coef_, poly_coef_, poly_columns_, kernel_, certificate_, negative_curvature_}
-    {margin_, intercept_range_, n_iter_}
-    {fit_status_, C_}
+    poly_coef_ : array of shape (n_problems, n_poly_columns) or (n_problems, 0)
+        Coefficients of the linear function in f, which kernels of order 2 such as the thin plate
+        spline have beside them and others do not; the shortest ones where the samples leave a
+        choice.
+    poly_columns_ : array of int of shape (n_poly_columns,)
+        The columns of X that the linear function is one of: those that the kernel of order 2 looks
+        at.
+    C_ : float
+        The constant C in use, from ``C`` or ``lam``.
 
     Examples
     --------
@@ -80,9 +64,13 @@ class SVR(KernelRegressor):
     """
 
     _: KW_ONLY
-    C: float = 1.0
-    epsilon: float = 0.1
-    loss: str = "epsilon_insensitive"
+    C: float = parameter(positive_or_infinite, default=1.0)
+    """Price of a unit of deviation beyond the tube. ``inf`` demands that every training point lies
+    in it, and raises :class:`NotSeparableError` where that is impossible."""
+    epsilon: float = parameter(real_from(0.0), default=0.1)
+    """Half width of the tube; see also ``sample_epsilon`` of :meth:`fit`."""
+    loss: str = parameter(one_of(*_LOSSES), default="epsilon_insensitive")
+    """Whether the deviation beyond the tube counts linearly or squared."""
 
     _has_linear_part = True
 
@@ -91,17 +79,22 @@ class SVR(KernelRegressor):
 
         Parameters
         ----------
-        {X_train}
+        X : array-like or sparse matrix of shape (n_samples, n_features), or objects
+            Training objects; for ``kernel="precomputed"`` their square kernel matrix; or their
+            `Gram`, whose kernel is then used.
         y : array-like of shape (n_samples,)
             Targets.
-        {sample_weight}
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples: weight k is the same as k copies, a weight of 0 or less the same
+            as leaving the sample out.
         sample_epsilon : array-like of shape (n_samples,) or (n_samples, 2), default=None
             Half width of the tube of each sample instead of ``epsilon``; two columns (lower,
             upper) make it asymmetric: f(x) - lower <= y <= f(x) + upper costs nothing.
 
         Returns
         -------
-        {fitted}
+        self : estimator
+            The fitted estimator.
         """
         tubes = None if sample_epsilon is None else _check_tubes(sample_epsilon, y)
         fit(self, X, y, sample_weight, tubes)
@@ -122,19 +115,21 @@ class SVR(KernelRegressor):
         ----------
         X, y, sample_weight, sample_epsilon : array-like
             What ``fit`` was called with.
-        {rigorous}
+        rigorous : bool, default=False
+            False: ``rounding`` is an estimate. True: it is a guaranteed bound, so that dual <=
+            optimum <= primal is a theorem about floating-point numbers. The evaluation of the
+            kernel is followed instruction by instruction, on all pairs of training rows. Matrices
+            and functions of your own, and images under maps, are taken for exact. Where a step has
+            no proven bound (values read from a table, kernels written in Python),
+            ``rounding_basis`` of the certificate names it, and the certificate is not called
+            guaranteed.
 
         Returns
         -------
-        {Certificate}
+        Certificate
+            Primal and dual value and violation, computed from the model alone.
         """
         return Certificate.combine(self._certify(X, y, sample_weight, sample_epsilon, rigorous))
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_positive("C", self.C, infinite=True)
-        check_non_negative("epsilon", self.epsilon)
-        check_choices(self, loss=tuple(_LOSSES))
 
     def _loss(self, extra: NDArray[Any] | None = None) -> PiecewiseQuadratic:
         return _LOSSES[self.loss](float(self.epsilon) if extra is None else extra)
