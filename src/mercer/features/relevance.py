@@ -18,7 +18,7 @@ from mercer.objects.parameters import (
     declared,
     parameter,
     positive,
-    probability,
+    share,
 )
 from mercer.objects.validation import validated
 
@@ -59,7 +59,7 @@ class RelevantColumns(SelectorMixin, TransformerMixin, EstimatorParameters, Base
         def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
             """Return the names of the chosen columns."""
 
-    threshold: float = parameter(probability, default=0.1)
+    threshold: float = parameter(share, default=0.1)
     """Share of the largest |weight| below which a column is dropped."""
     alpha: float = parameter(positive, default=1e-3)
     """Weight of the regulariser, which shares the weight among columns that are copies."""

@@ -499,11 +499,20 @@ def open_fraction(value: Any, name: str) -> float:
     return number
 
 
+def share(value: Any, name: str) -> float:
+    """Return `value` as a float if it is a number from 0 to 1."""
+    number = real(value, name, minimum=0.0)
+    if number > 1.0:
+        raise ParameterError(f"{name} must be at most 1; got {show(value)}.")
+    return number
+
+
 _RANGES: dict[Check | None, str] = {
     positive: " > 0",
     positive_or_infinite: " > 0",
     fraction: " in (0, 1]",
     open_fraction: " in (0, 1)",
+    share: " in [0, 1]",
 }
 
 
