@@ -176,7 +176,7 @@ def test_parameters_that_go_together_may_be_set_one_after_the_other():
 class Cauchy(ColumnWidths, RadialKernel):
     """A kernel whose own check calls no other, and which has no spectrum."""
 
-    scale: float = parameter(default=1.0, check=positive)
+    scale: float = parameter(positive, default=1.0)
     _width_name = "scale"
     definiteness = Definiteness.POSITIVE_DEFINITE
 
@@ -313,7 +313,7 @@ def test_a_subclass_must_name_its_parameters():
     with pytest.raises(TypeError, match=r"Untyped: write s: float = parameter"):
 
         class Untyped(Kernel):
-            s = parameter(default=1.0, check=positive)
+            s = parameter(positive, default=1.0)
 
 
 def test_a_subclass_is_a_kernel_with_parameters():

@@ -55,7 +55,7 @@ class White(Kernel):
            [2., 4.]])
     """
 
-    level: float = parameter(default=1.0, check=real_from(0))
+    level: float = parameter(real_from(0), default=1.0)
 
     _objects: ClassVar[Objects] = ANY
     depends_on_identity = True

@@ -193,7 +193,7 @@ class Parametrised:
     """An object that is its class and its constructor parameters, nothing else.
 
     A subclass writes a constructor that sets its parameters and calls `_check_all`, or declares
-    them in its body, ``gamma: float = parameter(default=1.0, check=positive)``, and gets that
+    them in its body, ``gamma: float = parameter(positive, default=1.0)``, and gets that
     constructor.
     """
 

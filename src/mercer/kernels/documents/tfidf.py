@@ -95,14 +95,14 @@ class TfIdf(Kernel):
            [0.   , 0.   , 1.   ]])
     """
 
-    tf: str = parameter(default="count", check=one_of(*FREQUENCIES))
+    tf: str = parameter(one_of(*FREQUENCIES), default="count")
     idf: Any = "log"
-    normalize: bool = parameter(default=True, check=truth)
+    normalize: bool = parameter(truth, default=True)
     analyzer: Any = None
     stop_words: str | Collection[str] | None = None
     stemmer: Callable[[str], str] | None = None
-    min_df: float = parameter(default=1, check=positive)
-    max_features: int | None = parameter(default=None, check=optional(integer_from(1)))
+    min_df: float = parameter(positive, default=1)
+    max_features: int | None = parameter(optional(integer_from(1)), default=None)
     vocabulary: Sequence[str] | None = None
 
     _objects: ClassVar[Objects] = DOCUMENTS

@@ -108,8 +108,8 @@ class Grammar(SequenceKernel):
 
     rules: Mapping[Any, Mapping[Any, float]]
     start: Symbol = None
-    independence: float = parameter(default=0.1, check=probability)
-    mutation: float = parameter(default=0.1, check=probability)
+    independence: float = parameter(probability, default=0.1)
+    mutation: float = parameter(probability, default=0.1)
 
     may_overflow: ClassVar[bool] = False  # values are probabilities
     definiteness = PSD  # given what they share, the sequences are independent and alike

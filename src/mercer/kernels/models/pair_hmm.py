@@ -83,7 +83,7 @@ class PairHMM(ScaledGradient, AlphabetKernel):
     alphabet: Sequence[Any] | None = None
     emission: Any = None
     background: Any = None
-    mutation: float = parameter(default=0.1, check=probability)
+    mutation: float = parameter(probability, default=0.1)
     gap: float = 0.1
     end: float = 0.01
 

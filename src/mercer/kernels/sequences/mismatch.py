@@ -69,8 +69,8 @@ class Mismatch(AlphabetKernel):
     array([[4.]])
     """
 
-    k: int = parameter(default=3, check=integer_from(1))
-    m: int = parameter(default=1, check=integer_from(0))
+    k: int = parameter(integer_from(1), default=3)
+    m: int = parameter(integer_from(0), default=1)
     alphabet: Sequence[Any] | None = None
 
     definiteness = PSD  # a dot product of counts

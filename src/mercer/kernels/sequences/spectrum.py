@@ -55,7 +55,7 @@ class Spectrum(SequenceKernel):
            [8., 9.]])
     """
 
-    p: int = parameter(default=3, check=integer_from(1))
+    p: int = parameter(integer_from(1), default=3)
 
     definiteness = PSD  # a dot product of counts
 

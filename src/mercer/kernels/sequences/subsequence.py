@@ -73,8 +73,8 @@ class Subsequence(ScaledGradient, SequenceKernel):
     array([[0.4444]])
     """
 
-    n: int = parameter(default=2, check=integer_from(1))
-    decay: float = parameter(default=0.5, check=positive)
+    n: int = parameter(integer_from(1), default=2)
+    decay: float = parameter(positive, default=0.5)
     weights: Sequence[float] | None = None
 
     grows_with = ("decay",)

@@ -57,8 +57,8 @@ class Substring(ScaledGradient, SequenceKernel):
     array([[21.]])
     """
 
-    decay: float = parameter(default=1.0, check=positive)
-    min_length: int = parameter(default=1, check=integer_from(1))
+    decay: float = parameter(positive, default=1.0)
+    min_length: int = parameter(integer_from(1), default=1)
     max_length: int | None = None
 
     grows_with = ("decay",)

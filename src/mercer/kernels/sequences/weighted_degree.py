@@ -68,8 +68,8 @@ class WeightedDegree(SequenceKernel):
     array([[0.75]])
     """
 
-    degree: int = parameter(default=3, check=integer_from(1))
-    shift: int = parameter(default=0, check=integer_from(0))
+    degree: int = parameter(integer_from(1), default=3)
+    shift: int = parameter(integer_from(0), default=0)
     weights: Sequence[float] | None = None
 
     definiteness = PSD

@@ -161,8 +161,8 @@ class Delayed(FeatureKernel):
     array([[11., 15.]])
     """
 
-    dimension: int = parameter(default=3, check=integer_from(1))
-    delay: int = parameter(default=1, check=integer_from(1))
+    dimension: int = parameter(integer_from(1), default=3)
+    delay: int = parameter(integer_from(1), default=1)
 
     _objects: ClassVar[Objects] = Objects(
         "time series: lists of numbers or arrays of shape (n_times, n_channels)", structured=True

@@ -66,7 +66,7 @@ class Multiset(Kernel):
     array([[4., 1.]])
     """
 
-    mode: str = parameter(default="minimum", check=one_of(*MODES))
+    mode: str = parameter(one_of(*MODES), default="minimum")
 
     _objects: ClassVar[Objects] = Objects(
         "multisets: Counters, lists of hashable elements, or sets", structured=True

@@ -43,7 +43,7 @@ class SetKernel(Kernel):
 
     _objects: ClassVar[Objects] = SETS
 
-    weights: Mapping[Hashable, float] | None = parameter(default=None, check=check_measure)
+    weights: Mapping[Hashable, float] | None = parameter(check_measure, default=None)
 
     def validate(self, X: Any, against: Any = None) -> Any:
         return as_collections(X, type(self).__name__)
@@ -223,7 +223,7 @@ class Jaccard(SetKernel):
     array([[0.5, 0. ]])
     """
 
-    multisets: bool = parameter(default=False, check=truth)
+    multisets: bool = parameter(truth, default=False)
 
     @property
     def definiteness(self) -> Definiteness:

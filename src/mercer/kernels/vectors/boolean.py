@@ -57,7 +57,7 @@ class Boolean(VectorKernel):
     array([[7.]])
     """
 
-    monotone: bool = parameter(default=True, check=truth)
+    monotone: bool = parameter(truth, default=True)
 
     _objects = _BOOLEAN
 

@@ -49,8 +49,8 @@ class DampedOscillator(DrawsFrequencies, RadialKernel):
     array([[0.2]])
     """
 
-    gamma: float = parameter(default=1.0, check=positive_with_square)
-    omega: float = parameter(default=1.0, check=positive_with_square)
+    gamma: float = parameter(positive_with_square, default=1.0)
+    omega: float = parameter(positive_with_square, default=1.0)
 
     spectral_density = stated_transform(
         fourier_transforms.damped_oscillator, gamma="gamma", factor="omega"

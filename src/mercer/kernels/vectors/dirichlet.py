@@ -50,7 +50,7 @@ class Dirichlet(DrawsFrequencies, CoordinateKernel):
     array([[21.      , -0.056259]])
     """
 
-    order: int = parameter(default=3, check=integer_from(0))
+    order: int = parameter(integer_from(0), default=3)
 
     fourier_coefficients = stated_series(lambda kernel: kernel._coefficients())
     regularisation = DIRICHLET

@@ -74,8 +74,8 @@ class ExpSineSquared(DrawsFrequencies, VectorKernel):
     array([[1.      , 0.135335]])
     """
 
-    length_scale: float = parameter(default=1.0, check=positive_with_square)
-    period: float = parameter(default=1.0, check=positive)
+    length_scale: float = parameter(positive_with_square, default=1.0)
+    period: float = parameter(positive, default=1.0)
 
     fourier_coefficients = stated_series(lambda kernel: kernel.coefficients())
     definiteness = PSD  # a Gaussian kernel of images

@@ -79,8 +79,8 @@ class FromSpectrum(DrawsFrequencies, RadialKernel):
     """
 
     density: Callable[[np.ndarray], Any]
-    mode: str = parameter(default="covariance", check=one_of(*MODES))
-    dimension: int | None = parameter(default=None, check=optional(integer_from(1)))
+    mode: str = parameter(one_of(*MODES), default="covariance")
+    dimension: int | None = parameter(optional(integer_from(1)), default=None)
     reach: float | None = None
     cutoff: float | None = None
 

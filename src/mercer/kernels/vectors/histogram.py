@@ -96,7 +96,7 @@ class ChiSquare(HistogramKernel):
     array([[0.135335]])
     """
 
-    gamma: float = parameter(default=1.0, check=real_from(0))
+    gamma: float = parameter(real_from(0), default=1.0)
 
     @property
     def definiteness(self) -> Definiteness:

@@ -46,7 +46,7 @@ class Multiquadric(RadialKernel):
     array([[-5.]])
     """
 
-    c: float = parameter(default=1.0, check=with_square)
+    c: float = parameter(with_square, default=1.0)
 
     definiteness = CPD  # -sqrt is completely monotonic of order 1
 
@@ -95,7 +95,7 @@ class InverseMultiquadric(DrawsFrequencies, RadialKernel):
     array([[0.2]])
     """
 
-    c: float = parameter(default=1.0, check=positive_with_square)
+    c: float = parameter(positive_with_square, default=1.0)
 
     spectral_density = stated_transform(fourier_transforms.inverse_multiquadric, c="c")
     regularisation = INVERSE_MULTIQUADRIC

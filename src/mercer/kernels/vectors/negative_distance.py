@@ -58,7 +58,7 @@ class NegativeDistance(RadialKernel):
     array([[-5.]])
     """
 
-    power: float = parameter(default=1.0, check=check_power)
+    power: float = parameter(check_power, default=1.0)
 
     grows_with = ("power",)
     definiteness = CPD  # -t^(p/2) is completely monotonic of order 1
@@ -107,8 +107,8 @@ class LogDistance(RadialKernel):
     array([[-1.609438]])
     """
 
-    power: float = parameter(default=2.0, check=check_power)
-    c: float = parameter(default=1.0, check=positive)
+    power: float = parameter(check_power, default=2.0)
+    c: float = parameter(positive, default=1.0)
 
     definiteness = CPD  # the logarithm of a Bernstein function is one
 

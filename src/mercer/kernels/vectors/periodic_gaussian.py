@@ -74,9 +74,9 @@ class PeriodicGaussian(DrawsFrequencies, CoordinateKernel):
     array([[ 0.753314, -0.481973]])
     """
 
-    sigma: float = parameter(default=1.0, check=positive)
-    period: float = parameter(default=2 * pi, check=positive)
-    form: str = parameter(default="series", check=one_of(*_FORMS))
+    sigma: float = parameter(positive, default=1.0)
+    period: float = parameter(positive, default=2 * pi)
+    form: str = parameter(one_of(*_FORMS), default="series")
 
     fourier_coefficients = stated_series(lambda kernel: kernel.coefficients())
     definiteness = PSD  # no coefficient of a wave is negative

@@ -73,8 +73,8 @@ class Periodized(DrawsFrequencies, VectorKernel):
     """
 
     kernel: Kernel
-    period: float = parameter(default=2 * pi, check=positive)
-    dimension: int | None = parameter(default=None, check=optional(integer_from(1)))
+    period: float = parameter(positive, default=2 * pi)
+    dimension: int | None = parameter(optional(integer_from(1)), default=None)
 
     takes = VECTORS
 

@@ -66,8 +66,8 @@ class RadialBSpline(DrawsFrequencies, RadialKernel, CompactKernel):
     """
 
     order: int = 3
-    scale: float = parameter(default=1.0, check=positive)
-    dimension: int | None = parameter(default=None, check=optional(integer_from(1)))
+    scale: float = parameter(positive, default=1.0)
+    dimension: int | None = parameter(optional(integer_from(1)), default=None)
 
     spectral_density = stated_transform(
         fourier_transforms.radial_b_spline, order="order", scale="scale"

@@ -54,8 +54,8 @@ class RationalQuadratic(ColumnWidths, RadialKernel):
     array([[0.333333]])
     """
 
-    alpha: float = parameter(default=1.0, check=positive)
-    length_scale: float | Sequence[float] = parameter(default=1.0, check=check_width)
+    alpha: float = parameter(positive, default=1.0)
+    length_scale: float | Sequence[float] = parameter(check_width, default=1.0)
 
     spectral_density = stated_transform(
         fourier_transforms.rational_quadratic, alpha="alpha", length_scale="length_scale"

@@ -44,7 +44,7 @@ class Sigmoid(GammaKernel):
     """
 
     gamma: float | str = "scale"
-    coef0: float = parameter(default=0.0, check=real)
+    coef0: float = parameter(real, default=0.0)
 
     @property
     def definiteness(self) -> Definiteness:
