@@ -21,7 +21,6 @@ REPEATED_NAMES = {
     "hard_margin.py",
     "margin.py",
     "norms.py",
-    "parameters.py",
     "problem.py",
     "regression.py",
     "rounding.py",

@@ -10,15 +10,16 @@ from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import sklearn_internals
-from mercer.machines.conventions import BaseEstimator, TransformerMixin
-from mercer.objects.parameters import EstimatorParameters, declared, parameter, real_from
+from mercer.machines.conventions import TransformerMixin
+from mercer.machines.estimator import Estimator
+from mercer.objects.parameters import declared, parameter, real_from
 from mercer.objects.validation import validated
 
 from .base import as_precise
 
 
 @declared
-class LogFeatures(OneToOneFeatureMixin, TransformerMixin, EstimatorParameters, BaseEstimator):
+class LogFeatures(OneToOneFeatureMixin, TransformerMixin, Estimator):
     """The natural logarithm of every column.
 
     A product of powers, such as the law of gravitation C m1 m2 / r^2, is linear in the

@@ -20,10 +20,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer import sklearn_internals
 from mercer.kernels.vectors.monomial_features import monomial_name
-from mercer.machines.conventions import BaseEstimator, TransformerMixin
+from mercer.machines.conventions import TransformerMixin
+from mercer.machines.estimator import Estimator
 from mercer.objects.arrays import Array
 from mercer.objects.parameters import (
-    EstimatorParameters,
     declared,
     integer,
     integer_from,
@@ -139,7 +139,7 @@ def _starts(d: int, k: int) -> list[int]:
 
 
 @declared
-class MonomialFeatures(TransformerMixin, EstimatorParameters, BaseEstimator):
+class MonomialFeatures(TransformerMixin, Estimator):
     """Products of columns up to a degree, as they are or weighted like a polynomial kernel.
 
     Attributes

@@ -11,10 +11,10 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import sklearn_internals
-from mercer.machines.conventions import BaseEstimator, TransformerMixin
+from mercer.machines.conventions import TransformerMixin
+from mercer.machines.estimator import Estimator
 from mercer.objects.arrays import Array
 from mercer.objects.parameters import (
-    EstimatorParameters,
     declared,
     parameter,
     positive,
@@ -24,7 +24,7 @@ from mercer.objects.validation import validated
 
 
 @declared
-class RelevantColumns(SelectorMixin, TransformerMixin, EstimatorParameters, BaseEstimator):
+class RelevantColumns(SelectorMixin, TransformerMixin, Estimator):
     """Keep the columns that a ridge regression of the target gives weight to.
 
     Columns and target are brought to mean 0 and standard deviation 1, so that weights compare;

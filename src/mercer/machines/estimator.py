@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._version import __version__
 from mercer.objects.arrays import Array, Rows
-from mercer.objects.parameters import EstimatorParameters
+from mercer.objects.parameters import Check, EstimatorParameters
 from mercer.objects.validation import count, take
 
 from .conventions import BaseEstimator
@@ -68,6 +68,7 @@ class Estimator(CallbackSupport, EstimatorParameters, BaseEstimator):
     It states what its targets are (`_check_target`), and whether it takes sparse rows.
     """
 
+    _checks: ClassVar[dict[str, Check]] = {}
     _takes_sparse_rows = False
 
     # -- validation ---------------------------------------------------------------------------
@@ -124,6 +125,15 @@ class Estimator(CallbackSupport, EstimatorParameters, BaseEstimator):
         return Samples(X, y, weight, kept, n_total, extra)
 
     # -- fitting --------------------------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        """Reject parameters outside their range: each by its declared check, then together."""
+        for name, check in self._checks.items():
+            check(getattr(self, name), name)
+        self._check()
+
+    def _check(self) -> None:
+        """Reject parameters that do not go together; for subclasses."""
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:

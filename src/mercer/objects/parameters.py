@@ -384,17 +384,6 @@ class Parametrised:
 class EstimatorParameters:
     """Parameters of an estimator of scikit-learn, which `set_params` sets all or none of."""
 
-    _checks: ClassVar[dict[str, Check]] = {}
-
-    def _check_parameters(self) -> None:
-        """Reject parameters outside their range: each by its declared check, then together."""
-        for name, check in self._checks.items():
-            check(getattr(self, name), name)
-        self._check()
-
-    def _check(self) -> None:
-        """Reject parameters that do not go together; for subclasses."""
-
     @classmethod
     @functools.cache
     def _get_param_names(cls) -> list[str]:

@@ -26,15 +26,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
-from mercer.objects.parameters import EstimatorParameters, declared, open_fraction, parameter, seed
+from mercer.objects.parameters import declared, open_fraction, parameter, seed
 from mercer.objects.validation import count, take
 
-from ..conventions import BaseEstimator, OutlierMixin
+from ..conventions import OutlierMixin
+from ..estimator import Estimator
 from ..support_vector.one_class import OneClassSVM
 
 
 @declared
-class ConformalNovelty(OutlierMixin, EstimatorParameters, BaseEstimator):
+class ConformalNovelty(OutlierMixin, Estimator):
     """Novelty detection with a guaranteed rate of false alarms.
 
     Attributes

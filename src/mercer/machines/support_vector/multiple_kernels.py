@@ -45,7 +45,6 @@ from mercer.kernels import RBF, Kernel
 from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import (
-    EstimatorParameters,
     ParameterError,
     declared,
     integer_from,
@@ -60,7 +59,8 @@ from mercer.run import Run
 from mercer.solvers import Certificate
 from mercer.solvers.rounding import UNIT
 
-from ..conventions import BaseEstimator, ClassifierMixin, RegressorMixin
+from ..conventions import ClassifierMixin, RegressorMixin
+from ..estimator import Estimator
 from .fitting import fit_on
 from .svc import SVC
 from .svr import SVR
@@ -118,7 +118,7 @@ def _norm(value: Any, name: str) -> None:
         raise ParameterError(f"{name} must be at least 1, or infinity; got {value!r}.")
 
 
-class _WithMachine(EstimatorParameters, BaseEstimator, Generic[Machine]):
+class _WithMachine(Estimator, Generic[Machine]):
     machine_: Machine
 
 
