@@ -1,6 +1,7 @@
 """Docstrings of estimators, completed from declared parameters and from the base classes.
 
-A parameter is documented by the string below its declaration, an attribute of a fit in the section
+A parameter is documented by the string below its declaration (or in the docstring, where entries of
+several parameters are one), an attribute of a fit in the section
 "Attributes" of the class that sets it; every class derived from it lists both. Strings below
 declarations are read from the source, as pydantic and Sphinx do, when the docstring is asked for.
 """
@@ -47,12 +48,13 @@ def _completed(cls: Any, own: str) -> str:
             text = text.own if isinstance(text, CompleteDocstring) else text or ""
             inherited |= _entries(_sections(text)[1].get("Attributes", ""))
     attributes = _entries(sections.get("Attributes", ""))
+    parameters = {
+        name: f"{name} : {p.kind}{_default(p)}\n{textwrap.indent(sentences[name], '    ')}"
+        for name, p in cls._parameters.items()
+        if name in sentences
+    }
     first = {
-        "Parameters": {
-            name: f"{name} : {p.kind}{_default(p)}\n{textwrap.indent(sentences[name], '    ')}"
-            for name, p in cls._parameters.items()
-            if name in sentences
-        },
+        "Parameters": parameters | _entries(sections.get("Parameters", "")),
         "Attributes": attributes | {k: v for k, v in inherited.items() if k not in attributes},
     }
     sections = {title: "\n".join(found.values()) for title, found in first.items()} | {
