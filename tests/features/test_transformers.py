@@ -369,7 +369,10 @@ def test_what_is_refused():
         (Nystrom(rank_tol=-1), "rank_tol"),
         (Nystrom(Polynomial(1, 1.0, -50.0)), "not positive semidefinite"),
         (Nystrom(RBF(1.0), gamma=2.0), "parameters of its own"),
-        (IncompleteCholeskyFeatures(pivoting="given"), "pivoting must be one of 'largest', 'random'"),
+        (
+            IncompleteCholeskyFeatures(pivoting="given"),
+            "pivoting must be one of 'largest', 'random'",
+        ),
         (IncompleteCholeskyFeatures(tol=-1), "tol"),
         (RandomFourierFeatures(n_components=2.5), "integer"),
         (TaylorFeatures(degree=-1), "degree"),

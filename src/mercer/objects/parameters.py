@@ -158,8 +158,8 @@ def declared(cls: Class) -> Class:
     defaults = {name: found[name].default for name in order}
     cls._parameters = {name: found[name] for name in order}  # type: ignore[attr-defined]
     cls._checks = {name: p.check for name, p in found.items() if p.check}  # type: ignore[attr-defined]
-    annotations = {name: p.annotation for name, p in found.items()}
-    cls.__init__ = _written(cls, defaults, annotations, n_positional)  # type: ignore[misc]
+    types: dict[str, Any] = {name: p.annotation for name, p in found.items()}
+    cls.__init__ = _written(cls, defaults, types, n_positional)  # type: ignore[misc]
     if cls.__doc__ is not None:  # python -OO leaves none
         cls.__doc__ = CompleteDocstring(cls.__doc__)  # type: ignore[assignment]
     return cls
