@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 import mercer
 from mercer import SVC, NuSVC
 from mercer.kernels import RBF
-from mercer.machines.support_vector import class_pairs, prediction
+from mercer.machines.support_vector import prediction
 from mercer.machines.support_vector.multiclass import (
     distinct_labels,
     one_score_per_class,
@@ -26,6 +26,7 @@ from mercer.machines.support_vector.multiclass import (
 )
 from mercer.solvers import Certificate, ladder
 from mercer.solvers.class_pairs import pair_position
+from mercer.solvers.prove import Certificates
 
 
 def shares(model):
@@ -63,9 +64,9 @@ def test_arrays_of_pairs_give_the_models_of_single_problems(parameters):
     weight = np.random.default_rng(1).uniform(0.0, 2.0, len(y)).round(1)
     machine = SVC(**{"tol": 1e-7, "gamma": 0.3, "dtype": "float64"} | parameters)
     model = SVC(**machine.get_params()).fit(X, y, sample_weight=weight)
-    assert isinstance(model._record.excess, class_pairs.PairTable)
+    assert isinstance(model.certificates_, Certificates)
     other = one_by_one(machine, X, y, sample_weight=weight)
-    assert isinstance(other._record.excess, list)
+    assert isinstance(other.certificates_, list)
     scale = np.abs(other.decision_function(X)).max()
     model.decision_function_shape = other.decision_function_shape = "ovo"
     atol = 1e-3 if "gap_tol" in parameters else 1e-5
@@ -234,7 +235,7 @@ def test_pairs_are_polished_as_single_problems_are(kernel):
     random = np.random.default_rng(0)
     X, y = random.normal(size=(300, 4)).round(3), np.arange(300) % 25
     model = SVC(kernel=kernel, decision_function_shape="ovo").fit(X, y)
-    assert isinstance(model._record.excess, class_pairs.PairTable)
+    assert isinstance(model.certificates_, Certificates)
     assert model.certificate_.kkt_violation < 1e-10
     other = one_by_one(SVC(kernel=kernel, decision_function_shape="ovo", dtype="float64"), X, y)
     assert other.certificate_.kkt_violation < 1e-10
@@ -300,7 +301,7 @@ def test_small_data_give_the_model_of_the_general_solver(parameters, form, k):
     weight = np.random.default_rng(1).uniform(0.0, 2.0, len(y)).round(1)
     model = SVC(**parameters).fit(X, y, sample_weight=weight)
     other = one_by_one(SVC(**parameters), X, y, sample_weight=weight)
-    assert isinstance(model.certificates_, class_pairs.PairCertificates)
+    assert isinstance(model.certificates_, Certificates)
     assert isinstance(other.certificates_, list)
     mine, theirs = model._dense_coef(), other._dense_coef()
     if "kernel" not in parameters:  # of low rank: many coefficients make the same function

@@ -18,6 +18,7 @@ from sklearn.base import BaseEstimator
 _PARTS = {
     "BinaryProcess": "mercer.machines.gaussian_process.latent",
     "Certificate": "mercer.solvers",
+    "Certificates": "mercer.solvers.prove",
     "Convergence": "mercer.kernels.models.baum_welch",
     "Expansion": "mercer.expansion",
     "HiddenMarkov": "mercer.kernels",
@@ -27,8 +28,6 @@ _PARTS = {
     "MercerCovariance": "mercer.machines.gaussian_process.covariance",
     "Mode": "mercer.machines.gaussian_process.laplace",
     "NegativeCurvature": "mercer.solvers.curvature",
-    "PairCertificates": "mercer.machines.support_vector.class_pairs",
-    "PairTable": "mercer.machines.support_vector.class_pairs",
     "Posterior": "mercer.machines.gaussian_process.posterior",
     "Sigmoids": "mercer.machines.support_vector.calibration",
     "SklearnCovariance": "mercer.machines.gaussian_process.covariance",

@@ -8,8 +8,10 @@ Method: second-order SMO on the whole pair, then one linear system on the free v
 (``cpp/class_pairs.hpp``). With 1,000 classes there are 499,500 problems of a few rows each, and
 creating a Python object for each takes longer than solving it, as it does for the few problems of a
 small data set. All pairs are therefore one job: the problem is `PairsOfClasses`, the solution
-`PairSolutions`, arrays over all pairs. Returned: coefficients and margins in the layout of
-LIBSVM's sv_coef, and for every pair the intercept with its interval and primal and dual value.
+`PairSolutions`, arrays over all pairs; `problems[k]` and `solutions[k]` are made when they are
+read. Returned: coefficients and margins in the layout of LIBSVM's sv_coef, and for every pair the
+intercept with its interval and primal and dual value. Of two classes, the second is the positive
+one.
 
 The ladder solves pairs on which these steps stall again, one by one.
 """
@@ -45,8 +47,8 @@ def pair_position(position: int, n_classes: int) -> tuple[int, int]:
 class PairsOfClasses:
     """The problems of all pairs of classes as one problem.
 
-    `codes` are the classes of all rows, each of which occurs among `rows` (default: all), and `c`
-    the weights C s_i of all rows. The loss is the same function for all rows of a label.
+    `codes` are the classes of all rows, and `c` the weights C s_i of all rows. The loss is the same
+    function for all rows of a label.
     """
 
     margin = totals = sign = None
@@ -58,35 +60,35 @@ class PairsOfClasses:
         n_classes: int,
         c: Array,
         fit_intercept: bool = True,
-        rows: Rows | None = None,
     ) -> None:
         self.loss, self.c, self.fit_intercept = loss, c, fit_intercept
-        order = np.argsort(codes, kind="stable")
-        if rows is not None:
-            inside = np.zeros(len(codes), dtype=bool)
-            inside[rows] = True
-            order = order[inside[order]]
-        self.order = order
+        self.order = np.argsort(codes, kind="stable")
         """The rows sorted by class."""
-        self.sizes = np.bincount(codes[order], minlength=n_classes)
+        self.sizes = np.bincount(codes, minlength=n_classes)
         self.ends = np.cumsum(self.sizes)
         """Where each class ends in `order`."""
-        self.begins = self.ends - self.sizes
         self.rows_of_a_pair = int(np.partition(self.sizes, -2)[-2:].sum())
         """Rows of the largest pair."""
         self.values_within_classes = int(self.sizes @ self.sizes)
         """Kernel values between rows of one class."""
 
-    def pair(self, position: int) -> Problem:
-        """Return the problem of one pair."""
-        parts = [self.members(c) for c in pair_position(position, len(self.ends))]
-        rows, y = np.concatenate(parts), np.repeat([1.0, -1.0], [len(part) for part in parts])
+    def __len__(self) -> int:
+        k = len(self.ends)
+        return k * (k - 1) // 2
+
+    def __getitem__(self, position: int) -> Problem:
+        """Return the problem of one pair, the rows of its first class first."""
+        first, second = (members for _, members in self.places(range(len(self))[position]))
+        rows = np.concatenate([first, second])
+        y = np.repeat([1.0, -1.0] if len(self) > 1 else [-1.0, 1.0], [len(first), len(second)])
         basis = np.zeros(len(y), dtype=np.int64) if self.fit_intercept else None
         return Problem(self.loss, y, self.c[rows], rows, basis)
 
-    def members(self, c: int) -> Rows:
-        """Return the rows of a class."""
-        return self.order[self.ends[c - 1] if c else 0 : self.ends[c]]
+    def places(self, position: int) -> list[tuple[int, Rows]]:
+        """Return the line and the columns of the rows of both classes of a pair, in a table."""
+        i, j = pair_position(position, len(self.ends))
+        members = [self.order[self.ends[c] - self.sizes[c] : self.ends[c]] for c in (i, j)]
+        return [(j - 1, members[0]), (i, members[1])]
 
     def native(self) -> dict[str, Any]:
         """Return the arrays as the native solver takes them."""
@@ -112,15 +114,14 @@ class PairsOfClasses:
 class PairSolutions:
     """The solutions of all pairs, as arrays.
 
-    Tables have a column for every entry of ``order``, the rows sorted by class, and a line less
-    than there are classes: a row of class i has its entry of the pair (i, j) in line j - 1, one of
-    class j in line i. `excess` is 1 - y f, `mark` 0 for a coefficient 0, 1 for a free one, 2 for
-    one at its bound. All other arrays have an entry per pair: primal and dual value include what
-    rounding can contribute, `ended` are positions in `statuses`.
+    Tables have a column for every row and a line less than there are classes: a row of class i has
+    its entry of the pair (i, j) in line j - 1, one of class j in line i. `excess` is 1 - y f,
+    `mark` 0 for a coefficient 0, 1 for a free one, 2 for one at its bound. All other arrays have an
+    entry per pair: primal and dual value include what rounding can contribute, `ended` are
+    positions in `names`, the statuses.
     """
 
-    order: Rows
-    ends: Rows
+    problems: PairsOfClasses
     coef: Array
     excess: Array
     mark: NDArray[np.int8]
@@ -135,7 +136,7 @@ class PairSolutions:
     rounding: Array
     n_iter: NDArray[np.int32]
     ended: NDArray[np.int8]
-    statuses: list[str]
+    names: list[str]
     n_kernel_values: int
     seconds: float = 0.0
     unproved: dict[int, Solution] = field(default_factory=dict)
@@ -144,49 +145,37 @@ class PairSolutions:
     def __len__(self) -> int:
         return len(self.intercept)
 
-    def swap_sides(self) -> None:
-        """Make the second class of every pair the positive one, as it is for two classes."""
-        self.coef, self.intercept = -self.coef, -self.intercept
-        self.lowest, self.highest = -self.highest, -self.lowest
-
-    def in_order_of_rows(self, table: NDArray[Any]) -> NDArray[Any]:
-        """Return a table with its columns in the order of the training rows."""
-        rows = np.empty_like(table)
-        rows[:, self.order] = table
-        return rows
+    def __getitem__(self, position: int) -> Solution:
+        """Return the solution of a pair, whose values K beta are to be computed again."""
+        p = range(len(self))[position]
+        beta, multiplier = self.part(self.coef, p), -self.intercept[p : p + 1]
+        interval = np.array([[-self.highest[p], -self.lowest[p]]])
+        return Solution(beta, np.zeros(len(beta)), multiplier, interval, self.names[self.ended[p]])
 
     def part(self, table: NDArray[Any], position: int) -> NDArray[Any]:
         """Return the entries of a pair in a table."""
-        (i, first), (j, second) = self._places(position)
-        return np.concatenate([table[i, first], table[j, second]])
+        return np.concatenate([table[place] for place in self.problems.places(position)])
 
     def put(self, table: NDArray[Any], position: int, values: NDArray[Any]) -> None:
         """Write the entries of a pair into a table."""
-        (i, first), (j, second) = self._places(position)
-        cut = first.stop - first.start
-        table[i, first], table[j, second] = values[:cut], values[cut:]
-
-    def _places(self, position: int) -> list[tuple[int, slice]]:
-        """Return the line and the columns of the rows of either class."""
-        i, j = pair_position(position, len(self.ends))
-        begins = [int(self.ends[c - 1]) if c else 0 for c in (i, j)]
-        return [(j - 1, slice(begins[0], self.ends[i])), (i, slice(begins[1], self.ends[j]))]
+        first, second = self.problems.places(position)
+        table[first], table[second] = np.split(values, [len(first[1])])
 
     @property
     def stalled(self) -> list[int]:
         """The pairs on which pair steps make no progress."""
-        return (self.ended == self.statuses.index("stalled")).nonzero()[0].tolist()
+        return (self.ended == self.names.index("stalled")).nonzero()[0].tolist()
 
-    def found_statuses(self) -> set[str]:
-        """Return the statuses that occur."""
+    @property
+    def statuses(self) -> set[str]:
+        """How the pairs ended."""
         codes = np.bincount(self.ended).nonzero()[0].tolist()
-        return set(map(self.statuses.__getitem__, codes))
+        return set(map(self.names.__getitem__, codes))
 
     @property
     def status(self) -> str:
         """How the worst pair ended; one that stalled is still to be solved."""
-        ended = np.unique(self.ended).tolist()
-        return max(map(self.statuses.__getitem__, ended), key=("stalled", *STATUSES).index)
+        return max(self.statuses, key=("stalled", *STATUSES).index)
 
     @status.setter
     def status(self, name: str) -> None:
@@ -194,13 +183,15 @@ class PairSolutions:
 
     def set_status(self, position: Any, name: str) -> None:
         """Say how a pair, or several, ended."""
-        if name not in self.statuses:
-            self.statuses.append(name)
-        self.ended[position] = self.statuses.index(name)
+        if name not in self.names:
+            self.names.append(name)
+        self.ended[position] = self.names.index(name)
 
     def replace(self, position: int, solution: Solution) -> None:
         """Put another solution of a pair in the place of the one that was found."""
         self.put(self.coef, position, solution.beta)
+        if len(solution.multiplier):
+            self.intercept[position] = -solution.multiplier.item()
         self.n_iter[position] += solution.n_iter
         self.n_kernel_values += solution.n_kernel_values
         self.set_status(position, solution.status)
@@ -225,5 +216,12 @@ class ClassPairs(Solver):
         except ValueError as error:
             blame_overflow(job.gram, error)
             raise
-        found["ended"] = found.pop("status")
-        return PairSolutions(problem.order, problem.ends, **found)
+        for name in ("coef", "excess", "mark"):  # whose columns are sorted by class
+            table = np.empty_like(found[name])
+            table[:, problem.order] = found[name]
+            found[name] = table
+        if len(problem.ends) == 2:  # the second class is the positive one
+            found["coef"], found["intercept"] = -found["coef"], -found["intercept"]
+            found["lowest"], found["highest"] = -found["highest"], -found["lowest"]
+        found |= {"ended": found.pop("status"), "names": found.pop("statuses")}
+        return PairSolutions(problem, **found)

@@ -286,7 +286,7 @@ def _finish_pairs(
         if run.seconds_left == 0.0:
             found.set_status(found.stalled, "time_limit")  # with the proofs of the native call
             break
-        problem = pairs.pair(p)
+        problem = pairs[p]
         start = problem.dual.feasible(found.part(found.coef, p))
         solution = solve(problem, gram, settings, start, run=run.branch())
         found.replace(p, solution)

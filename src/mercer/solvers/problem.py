@@ -280,6 +280,11 @@ class Problem:
         return _constants(self.basis) if self.grouped else "functions"
 
     @property
+    def sums_to_zero(self) -> bool:
+        """Whether all coefficients together do, as an intercept demands."""
+        return self.basis is not None and (self.totals is None or float(self.totals.sum()) == 0.0)
+
+    @property
     def rewarded(self) -> bool:
         """Whether the totals reward a margin; otherwise they price a tube."""
         return not self.y.any()

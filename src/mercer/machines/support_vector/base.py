@@ -29,7 +29,7 @@ from mercer.objects.parameters import (
 from mercer.objects.validation import count, take
 from mercer.solvers import Certificate, Problem, Solution
 from mercer.solvers.centring import centring
-from mercer.solvers.curvature import NegativeCurvature
+from mercer.solvers.class_pairs import PairSolutions
 from mercer.solvers.ladder import FINE_GAP, FINE_TOL, NAMES
 from mercer.solvers.rounding import estimated, value_sizes
 
@@ -42,8 +42,8 @@ from .fitting import fit, fit_on
 from .guaranteed_errors import guaranteed_errors, rounding_basis
 from .linear_part import with_linear_part
 from .multiclass import OneVsOne, Scheme
-from .proofs import Proof, prove_models
-from .proving import Fitting, certificates, convexity_of, predicting_precision, prove, values_of
+from .proofs import prove_models
+from .proving import Check, Fitting, certificates, prove, values_of
 from .repetition import Repetition, find_repetition, shared_out, sums_of_each
 from .rounding import rounding_of_values
 from .solving import TrainingKernel
@@ -229,13 +229,8 @@ class KernelMachine(Reported, FittedAttributes, NamedKernelEstimator):
 
     # -- keeping ----------------------------------------------------------------------------
 
-    def _share_out(
-        self, repetition: Repetition | None, whole: TrainingData, fitting: Fitting
-    ) -> None:
+    def _share_out(self, repetition: Repetition, whole: TrainingData, fitting: Fitting) -> None:
         """Give the rows that were taken together their parts of the model."""
-        self._distinct: NDArray[np.intp] | None = None
-        if repetition is None:
-            return
         fitting.repetition, fitting.row_weight = repetition, whole.weight
         group = repetition.group
         codes = getattr(fitting.scheme, "codes", None)
@@ -273,7 +268,7 @@ class KernelMachine(Reported, FittedAttributes, NamedKernelEstimator):
         if fitting.centring is not None:
             shared = np.zeros((len(coef), len(group)))
             shared[:, rows] = coef
-            before, after = fitting.scheme.stack(fitting.coefs()), sums_of_each(group, shared.T).T
+            before, after = fitting.models()[0], sums_of_each(group, shared.T).T
             old, new = (fitting.scheme.shifts(fitting.centring, m) for m in (before, after))
             self.intercept_ = self.intercept_ + (old - new)
 
@@ -293,51 +288,33 @@ class KernelMachine(Reported, FittedAttributes, NamedKernelEstimator):
 
     def _keep(self, fitting: Fitting, kernel: Kernel, y: NDArray[Any] | None) -> None:
         """Set the fitted attributes, and prove the model."""
-        proofs, precision = prove(fitting, self.n_jobs)[1:]
+        if isinstance(fitting.solutions, PairSolutions):
+            proved = class_pairs.prove_pairs(fitting)
+        else:
+            proved = prove(fitting, self.n_jobs)
         matrix, intercept, self._linear = fitting.models()
         rows, self.n_support_ = fitting.scheme.order(np.any(matrix, axis=0))
         shifts = fitting.scheme.shifts(fitting.centring, matrix)
         self.intercept_ = intercept - shifts
-        self._precision = predicting_precision(fitting)
+        self._precision = proved.precision
         self._keep_model(fitting, kernel, rows, np.ascontiguousarray(matrix[:, rows]))
         self._keep_more(fitting, rows, y)
-        self._keep_proofs(fitting, proofs, precision, shifts)
-
-    def _keep_pairs(
-        self, fitting: class_pairs.PairFitting, kernel: Kernel, y: NDArray[Any] | None
-    ) -> None:
-        """Set the fitted attributes from arrays over all pairs of classes."""
-        pairs = fitting.pairs
-        support = pairs.coef.any(axis=0)
-        rows = pairs.order[support]
-        self.n_support_ = np.add.reduceat(support, fitting.posed.begins, dtype=np.int32)
-        shifts = fitting.shifts()
-        self.intercept_, self._linear, self._precision = pairs.intercept - shifts, None, "float64"
-        coef = pairs.coef if support.all() else pairs.coef[:, support]
-        self._keep_model(fitting, kernel, rows, coef)
-        self._keep_more(fitting, rows, y)
-        self.certificates_ = class_pairs.PairCertificates(pairs)
-        self.negative_curvature_: NegativeCurvature | None = None
-        self._squared_norms = pairs.norm2
-        self._intercept_ranges = (np.array((pairs.lowest, pairs.highest)) - shifts).T
-        self.fit_status_ = 0 if self.certificates_.converged else 1
-        self.n_iter_: Any = pairs.n_iter
-        tables = pairs.excess, pairs.mark
-        parts: list[Any]
-        if isinstance(fitting.scheme, OneVsOne):
-            codes = _short(fitting.scheme.codes)
-            parts = [class_pairs.PairTable(table, pairs.ends) for table in tables]
-        else:
-            place = np.argsort(pairs.order)
-            codes, parts = None, [[tables[0][0, place]], [tables[1][0, place]]]
-        self._record = TrainingRecord(fitting.data.n_total, fitting.data.kept, codes, *parts)
+        self.certificates_ = proved.certificates
+        self.negative_curvature_ = proved.negative_curvature
+        self._squared_norms = proved.norm2
+        self._intercept_ranges = proved.intercept_range - shifts[:, None]
+        self.fit_status_ = 0 if proved.converged else 1
+        self.n_iter_: Any = proved.n_iter if hasattr(self, "classes_") else int(proved.n_iter[0])
+        codes = _short(fitting.scheme.codes) if isinstance(fitting.scheme, OneVsOne) else None
+        data = fitting.data
+        self._record = TrainingRecord(data.n_total, data.kept, codes, proved.excess, proved.marks)
 
     def _keep_model(
         self, fitting: Fitting, kernel: Kernel, rows: NDArray[np.intp], coef: Array
     ) -> None:
         """Keep the kernel, the support vectors and their coefficients."""
-        kept, X, weight = fitting.data.kept, fitting.data.X, fitting.data.weight
-        self.kernel_ = kernel
+        kept, X, weight = fitting.data.kept, fitting.data.views.X, fitting.data.weight
+        self.kernel_, self._distinct = kernel, None
         self.support_ = (rows if kept is None else kept[rows]).astype(np.int32)
         if kernel.pairwise:
             self.support_vectors_ = np.empty((0, 0))
@@ -353,29 +330,6 @@ class KernelMachine(Reported, FittedAttributes, NamedKernelEstimator):
 
     def _keep_more(self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None) -> None:
         """Keep what a machine has beyond coefficients and intercepts."""
-
-    def _keep_proofs(
-        self, fitting: Fitting, proofs: list[Proof], precision: str, shifts: Array
-    ) -> None:
-        solutions = fitting.solutions
-        self.certificates_ = certificates(
-            fitting.gram, proofs, solutions, precision, *convexity_of(fitting)
-        )
-        self.negative_curvature_ = _in_all_rows(fitting)
-        self._squared_norms = np.array([p.values.norm2 for p in proofs])
-        self._intercept_ranges = np.array([p.intercept_range for p in proofs]) - shifts[:, None]
-        self.fit_status_ = 0 if all(c.converged for c in self.certificates_) else 1
-        counts = np.array([s.n_iter for s in solutions], dtype=np.int32)
-        self.n_iter_ = counts if hasattr(self, "classes_") else int(counts[0])
-        codes = _short(fitting.scheme.codes) if isinstance(fitting.scheme, OneVsOne) else None
-        store = np.float32 if fitting.gram.dtype == "float32" else np.float64
-        self._record = TrainingRecord(
-            fitting.data.n_total,
-            fitting.data.kept,
-            codes,
-            [p.excess.astype(store, copy=False) for p in proofs],
-            [p.marks for p in proofs],
-        )
 
     def _warm_starts(
         self,
@@ -403,7 +357,7 @@ class KernelMachine(Reported, FittedAttributes, NamedKernelEstimator):
         known = np.isfinite(price) & np.isfinite(old) & (price > 0.0) & (old > 0.0)
         change = np.where(known, price, 1.0) / np.where(known, old, 1.0)
         change = change if kept is None else change[kept]
-        excess = self._record.excess
+        excess = self._record.of_tasks(self._record.excess)
         starts: list[Array | None] = []
         for k, (task, (beta, *_)) in enumerate(zip(tasks, models, strict=True)):
             part = change if task.rows is None else change[task.rows]
@@ -510,7 +464,11 @@ class KernelMachine(Reported, FittedAttributes, NamedKernelEstimator):
         proofs = prove_models(tasks, solutions, values, bounds)
         before = self.certificate_
         found = certificates(
-            gram, proofs, self.certificates_, "float64", before.convexity, before.eigenvalue
+            gram,
+            Check(proofs, "float64"),
+            self.certificates_,
+            before.convexity,
+            before.eigenvalue,
         )
         if rigorous:
             found = [
@@ -548,14 +506,6 @@ def _refuse_misfits(model: Any) -> None:
             model.kernel_.validate(vectors)  # counts of the terms of documents
     if not fits:
         raise ValueError("support vectors and coefficients do not fit together")
-
-
-def _in_all_rows(fitting: Fitting) -> NegativeCurvature | None:
-    """Return the direction of negative curvature that was found, in the rows of the user."""
-    found = None if fitting.curvature is None else fitting.curvature.negative
-    if found is None or fitting.data.kept is None:
-        return found
-    return replace(found, rows=fitting.data.kept[found.rows])
 
 
 def _lines(extra: Any, kept: NDArray[np.intp] | None) -> Any:

@@ -17,9 +17,9 @@ from mercer.objects.arrays import Array, Rows
 from mercer.objects.validation import take
 from mercer.run import Run
 from mercer.solvers import Settings
+from mercer.solvers.class_pairs import PairSolutions
 
 from .calibration import Scores
-from .class_pairs import PairFitting
 from .fitting import solve_on
 from .linear_part import dense_columns, linear_columns
 from .proving import Fitting
@@ -51,7 +51,7 @@ def cross_fitted(
             folds[random.permutation(rows)] = np.arange(len(rows)) % N_FOLDS
     kernel = TrainingKernel(fitting.gram, n_jobs=settings.n_jobs)
     untrained = _of_fold(machine)
-    start = None if isinstance(fitting, PairFitting) else machine
+    start = None if isinstance(fitting.solutions, PairSolutions) else machine
     limited, found = False, list[tuple[NDArray[Any], ...]]()
     for fold in range(1 + int(folds.max())):
         away = folds == fold

@@ -213,7 +213,7 @@ def _reached(machine: KernelMachine) -> str:
 
 def _why_stuck(machine: KernelMachine, fitting: Fitting) -> str:
     """Return the likely reason why a fit without limits missed its tolerance, and a remedy."""
-    coef, largest = fitting.stack(fitting.coefs()), fitting.largest
+    coef, largest = fitting.models()[0], fitting.largest
     gram, models = fitting.gram, (fitting.tasks, fitting.betas())
     rounding = max(rounding_of_values(gram, *models, gram.dtype, machine.n_jobs))
     cause, advice, C = "", [], getattr(machine, "C", None)

@@ -15,6 +15,7 @@ from mercer.kernels import Kernel
 from mercer.objects.arrays import Array
 from mercer.objects.validation import take
 from mercer.solvers import Certificate
+from mercer.solvers.prove import Certificates
 
 from ..named_weights import NamedWeights
 from .fitting import fit
@@ -54,7 +55,7 @@ class FittedAttributes(NamedWeights):
     def certificate_(self) -> Certificate:
         """The proof of the fit; for several binary problems their sum, see `certificates_`."""
         found = self._fitted("certificates_")
-        return found.combined() if hasattr(found, "combined") else Certificate.combine(found)
+        return found.combined() if isinstance(found, Certificates) else Certificate.combine(found)
 
     @property
     def margin_(self) -> float | Array:
@@ -92,7 +93,8 @@ class FittedAttributes(NamedWeights):
         In units of the decision function; rows without positive weight have slack 0.
         """
         record: TrainingRecord = self._fitted("_record")
-        return record.spread([np.maximum(e, 0.0) for e in record.excess], 0.0, np.float64)
+        excess = record.of_tasks(record.excess)
+        return record.spread([np.maximum(part, 0.0) for part in excess], 0.0, np.float64)
 
     @property
     def point_status_(self) -> NDArray[np.str_]:
@@ -103,7 +105,7 @@ class FittedAttributes(NamedWeights):
         record: TrainingRecord = self._fitted("_record")
         parts = [
             np.where(np.isnan(excess), PointStatus.UNKNOWN, self._status_of(excess))
-            for excess in record.excess
+            for excess in record.of_tasks(record.excess)
         ]
         return record.spread(parts, str(PointStatus.NOT_USED), "<U14")
 

@@ -17,7 +17,8 @@ share out   ``machine._share_out``: the coefficients of merged rows
 conclude    ``machine._finish`` (calibration), warnings (`fit_diagnosis`, `remarks`)
 ==========  ======================================================================================
 
-Small problems for all pairs of classes are solved and proved in one native call (`class_pairs`).
+Small problems for all pairs of classes are one problem, which a native call solves and proves
+(`class_pairs`).
 `fit_on` is the same fit without the step "enter", for callers that have validated samples and their
 kernel matrix: folds, values of C, leave-one-out. `solve_on` ends with "solve", for calibration.
 """
@@ -32,8 +33,9 @@ from mercer.gram import Gram
 from mercer.kernels import Kernel
 from mercer.objects.validation import count
 from mercer.run import Run
-from mercer.solvers import Job, Settings, solve_jobs
+from mercer.solvers import Settings
 from mercer.solvers.centring import Centring, centring
+from mercer.solvers.class_pairs import PairSolutions
 
 from ..constant_kernels import warn_of_constant
 from ..kernel_estimator import TrainingData
@@ -98,7 +100,7 @@ def fit(
     fit_diagnosis.conclude(machine, fitting)
     if start is None:  # a warm-started fit does not repeat remarks
         remark(machine, fitting)
-        if fitting.sum_zero and machine._squared_norms.max() <= _NO_NORM * machine._largest:
+        if machine._squared_norms.max() <= _NO_NORM * machine._largest and machine._sums_to_zero:
             warn_of_constant(fitting.gram.kernel, data)
     return machine
 
@@ -197,20 +199,18 @@ def _fit(
     if repetition is not None:
         start = None
     fitting = _solved(machine, data, matrix, kernel, moved, start, alone, limits)
-    if isinstance(fitting, class_pairs.PairFitting):
-        machine._keep_pairs(fitting, kernel, data.y)
-        machine._share_out(repetition, whole, fitting)
-        return fitting
     if multipliers_of is not None:
         _take_multipliers(multipliers_of, fitting)
-    fit_diagnosis.refuse_infeasible(machine, fitting)
+    if not isinstance(fitting.solutions, PairSolutions):  # at finite prices: all are feasible
+        fit_diagnosis.refuse_infeasible(machine, fitting)
     proof = fitting.run.branch()
     with proof.until_stopped():
         machine._keep(fitting, kernel, data.y)
     if proof.status == "interrupted":  # the model is there, and only its proof was interrupted
         fitting.interrupt()
         machine._keep(fitting, kernel, data.y)
-    machine._share_out(repetition, whole, fitting)
+    if repetition is not None:
+        machine._share_out(repetition, whole, fitting)
     return fitting
 
 
@@ -249,27 +249,22 @@ def _solved(
     by what the rows behind the matrix were translated. `alone`: whether the fit is neither started
     from another nor compared with one, so that small pairs of classes can be one job.
     """
-    X = data.X
+    X = data.views.X
     scheme, s = machine._pose(data.y, data.weight, count(X), fitting=True)
     machine._set_price(float(s.sum()))
     known = check_definiteness(machine, kernel)
-    pairs = class_pairs.posed(machine, scheme, kernel, known, X, s) if alone else None
-    if pairs is not None:
-        settings, run = limits.of(machine)  # a fit that is watched is not posed so
-        gram = matrix("float64")
-        gram.definiteness = known
-        found: Any = solve_jobs([Job(pairs, gram)], settings, run=run)[0]
-        return class_pairs.read_pairs(data, gram, scheme, settings, run, s, moved, pairs, found)
-    tasks = pose_tasks(machine, scheme.batch(s), data.extra)
-    if known.order == 2:
-        with_linear_part(tasks, kernel, X)
-    starts = None
-    if start is not None:
-        starts = start._warm_starts(machine, scheme, tasks, data.n_total, data.kept, s)
-    gram = matrix(machine._kernel_dtype(tasks[0].problem))
+    tasks: Any = class_pairs.posed(machine, scheme, kernel, known, X, s) if alone else None
+    starts, precision = None, "float64"
+    if tasks is None:
+        tasks = pose_tasks(machine, scheme.batch(s), data.extra)
+        if known.order == 2:
+            with_linear_part(tasks, kernel, X)
+        if start is not None:
+            starts = start._warm_starts(machine, scheme, tasks, data.n_total, data.kept, s)
+        precision = machine._kernel_dtype(tasks[0].problem)
+    gram = matrix(precision)
     gram.definiteness = known
     with listening(machine, len(tasks)) as listeners:
         settings, run = limits.of(machine, listeners)
         solutions = solve_tasks(tasks, gram, settings, run, starts)
-    sum_zero = machine._sums_to_zero
-    return Fitting(data, gram, scheme, settings, run, s, tasks, solutions, moved, sum_zero)
+    return Fitting(data, gram, scheme, settings, run, s, tasks, solutions, moved)

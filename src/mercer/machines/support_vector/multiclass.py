@@ -59,7 +59,7 @@ class Scheme(ABC):
     def batch(self, weight: Array) -> Batch:
         """Return the rows, targets and weights of the tasks."""
 
-    def stack(self, betas: Sequence[Array]) -> Array:
+    def stack(self, betas: Sequence[NDArray[Any]]) -> NDArray[Any]:
         """Return the coefficients of all tasks as one matrix."""
         return np.stack(betas)
 
@@ -112,6 +112,10 @@ class Scheme(ABC):
         """Return the sums of the entries of a matrix over the rows of each task."""
         return matrix.sum(axis=1)
 
+    def task_weights(self, weight: Array) -> Array:
+        """Return the sum of the weights of the rows of each task."""
+        return weight.sum(keepdims=True)
+
 
 class Single(Scheme):
     """One task on all rows, with real targets or labels -1 and +1."""
@@ -153,6 +157,10 @@ class OneVsRest(Scheme):
         line = np.arange(len(self.classes))[:, None]
         return np.broadcast_to(line, (len(line), len(codes))), codes == line
 
+    def task_weights(self, weight: Array) -> Array:
+        """Return the sum of all weights for each class."""
+        return np.full(len(self.classes), weight.sum())
+
 
 class OneVsOne(Scheme):
     """One task per pair of classes on the rows of the two."""
@@ -185,26 +193,23 @@ class OneVsOne(Scheme):
         names = [(labels[i], labels[j]) for i, j in pairs(len(members))]
         return Batch(np.concatenate(y_parts), weight[rows], rows, ends, names)
 
-    def stack(self, betas: Sequence[Array]) -> Array:
+    def stack(self, betas: Sequence[NDArray[Any]]) -> NDArray[Any]:
         """Return the matrix with n_classes - 1 rows."""
-        k, ends = len(self.members), np.cumsum([len(rows) for rows in self.members]).tolist()
-        by_class = np.empty((k - 1, len(self.codes)))
+        k, members = len(self.members), self.members
+        ends = np.cumsum([len(rows) for rows in members]).tolist()
+        by_class = np.empty((k - 1, len(self.codes)), dtype=betas[0].dtype)
         for (i, j), beta in zip(pairs(k), betas, strict=True):
             first = ends[i - 1] if i else 0
             cut = ends[i] - first
             by_class[j - 1, first : ends[i]] = beta[:cut]
             by_class[i, ends[j - 1] : ends[j]] = beta[cut:]
         matrix = np.empty_like(by_class)
-        matrix[:, np.concatenate(self.members)] = by_class
+        matrix[:, np.concatenate(members)] = by_class
         return matrix
 
     def unstack(self, matrix: Array) -> list[Array]:
         """Return the coefficients pair by pair."""
-        members = self.members
-        return [
-            np.concatenate([matrix[j - 1, members[i]], matrix[i, members[j]]])
-            for i, j in pairs(len(members))
-        ]
+        return pair_entries(matrix, self.members)
 
     def prices(self, prices: Array, weight: Array) -> tuple[Array, Array]:
         """Return the weights of the first and of the second class of every pair."""
@@ -280,6 +285,12 @@ class OneVsOne(Scheme):
         i, j = pair_places(len(self.members))
         return parts[i] + parts[j]
 
+    def task_weights(self, weight: Array) -> Array:
+        """Return the sum of the weights of each pair of classes."""
+        first, second = pair_indices(len(self.classes))
+        of_class = np.bincount(self.codes, weight, len(self.classes))
+        return np.asarray(of_class[first] + of_class[second])
+
     def _support(self, matrix: Array) -> tuple[list[Rows], Rows]:
         """Return the support vectors of every class, and where they begin, one after the other."""
         used = np.asarray(matrix.any(axis=0))
@@ -307,6 +318,17 @@ class OneVsOne(Scheme):
             )
             found.append((values[:, : k - 1] + values[:, k - 1 :]).T)
         return found
+
+
+def pair_entries(table: NDArray[Any], members: Sequence[Rows]) -> list[NDArray[Any]]:
+    """Return the entries of every pair in a table laid out as ``dual_coef_``.
+
+    `members`: the columns of the rows of each class.
+    """
+    return [
+        np.concatenate([table[j - 1, members[i]], table[i, members[j]]])
+        for i, j in pairs(len(members))
+    ]
 
 
 def pair_coefficients(matrix: Array, members: Sequence[Any]) -> Array:

@@ -35,8 +35,10 @@ from mercer.run import Run
 from mercer.solvers import Certificate, Settings
 from mercer.solvers.centring import Centring
 from mercer.solvers.certificate import GAP_LIMIT, SOLVER_VALUES
-from mercer.solvers.curvature import Curvature, look_for_negative_curvature
+from mercer.solvers.class_pairs import PairSolutions
+from mercer.solvers.curvature import Curvature, NegativeCurvature, look_for_negative_curvature
 from mercer.solvers.feasibility import balanced
+from mercer.solvers.prove import bounded
 from mercer.solvers.rounding import ValueErrors, estimated, largest_square, value_sizes
 
 from ..kernel_estimator import TrainingData
@@ -44,7 +46,7 @@ from .multiclass import Scheme
 from .proofs import Proof, prove_models
 from .rounding import ERROR, REACHED, SEEN, error_sample, largest_of, rounding_of_values
 from .solving import TrainingKernel, solve_tasks
-from .tasks import Task, joined
+from .tasks import joined
 
 _NEGLIGIBLE, _UNSEEN = 1e-14, 1e-3
 """A coefficient this small beside the largest one, and whose part of a decision value is this
@@ -86,10 +88,9 @@ class Fitting:
     settings: Settings
     run: Run
     weight: Array
-    tasks: list[Task]
-    solutions: list[Any]
+    tasks: Any  # `Task` objects: a list, or `PairTasks`
+    solutions: Any  # a list of `Solution`, or `PairSolutions`
     centring: Centring | None = None  # of the rows behind `gram`
-    sum_zero: bool = False  # whether the coefficients of every task do
     stalled: set[int] = field(default_factory=set)  # tasks whose gap rounding kept from closing
     curvature: Curvature | None = None  # of a user's kernel, once it was examined
     rounding: float | None = None  # see `_rounding`, of these solutions
@@ -107,6 +108,8 @@ class Fitting:
     @property
     def statuses(self) -> set[str]:
         """How the problems ended."""
+        if isinstance(self.solutions, PairSolutions):
+            return self.solutions.statuses
         return {solution.status for solution in self.solutions}
 
     @property
@@ -122,6 +125,9 @@ class Fitting:
     def interrupt(self) -> None:
         """Take note of an interrupt that the solver did not see."""
         self.run.interrupt()
+        if isinstance(self.solutions, PairSolutions):
+            self.solutions.status = "interrupted"
+            return
         for solution in self.solutions:
             solution.status = "interrupted"
 
@@ -148,6 +154,10 @@ class Fitting:
         """Return the coefficients of all problems, laid out as ``dual_coef_``, over all rows."""
         return self.stack(self.betas())
 
+    def support(self) -> NDArray[np.intp]:
+        """Return the rows with a coefficient other than 0 in any task."""
+        return np.flatnonzero(self.matrix().any(axis=0))
+
     def stack(self, betas: list[Array]) -> Array:
         """Return coefficients of all tasks as one matrix, made once of the same arrays."""
         if self.stacked is None or not all(map(operator.is_, betas, self.stacked[0])):
@@ -160,6 +170,8 @@ class Fitting:
         The intercepts belong to the rows behind `gram`. Third are the unpenalised linear functions
         of all tasks, where there are any.
         """
+        if isinstance(found := self.solutions, PairSolutions):
+            return found.coef, found.intercept, None
         models = zip(self.tasks, self.solutions, strict=True)
         intercept = np.array([t.intercept(s) / t.scale(s) for t, s in models])
         linear = [s.linear for s in self.solutions]
@@ -231,10 +243,6 @@ class Fitting:
         """Numbers r_i with |k(x_i, x_j)| <= r_i r_j."""
         return value_sizes(self.gram)
 
-    def task_weights(self) -> Array:
-        """Return sum_i s_i of every task."""
-        return np.array([float(task.weight.sum()) for task in self.tasks])
-
     def support_share(self, rows: NDArray[np.intp]) -> float:
         """Return the weight of all rows over that of the support vectors, inf without any."""
         share = float(self.weight[rows].sum())
@@ -246,41 +254,79 @@ class Fitting:
         return largest_square(self.gram)
 
 
-Proved = tuple[Array, list[Proof], str]
-"""Coefficients, the proof of every task, and the precision of the values behind it."""
+@dataclass
+class Proved:
+    """What is proved of the models of a fit, for each task.
+
+    `terms`: what the gaps are relative to. `norm2`: squared norms. `intercept_range`: intervals of
+    optimal intercepts, on the rows behind the Gram matrix. `excess`: by how much rows miss the
+    region without loss, and `marks` of their coefficients: tables laid out as ``dual_coef_``.
+    `precision`: to evaluate the models in. `negative_curvature`: of the kernel matrix, in the rows
+    of the user.
+    """
+
+    certificates: Sequence[Certificate]
+    converged: bool
+    n_iter: NDArray[np.int32]
+    terms: Array
+    norm2: Array
+    intercept_range: Array
+    excess: NDArray[np.floating]
+    marks: NDArray[np.int8]
+    precision: str = "float64"
+    negative_curvature: NegativeCurvature | None = None
 
 
 def prove(fitting: Fitting, n_jobs: int | None) -> Proved:
-    """Return coefficients, proofs and their precision; the fitting is refined where needed."""
+    """Return what is proved of the models; the fitting is refined where needed."""
     if not fitting.hurried:
         fitting.tidy()
-    proof = _checked(fitting, checking_precision(fitting), n_jobs)
-    proof = _decided(fitting, proof, n_jobs)
+    check = _checked(fitting, checking_precision(fitting), n_jobs)
+    check = _recomputed(fitting, check, n_jobs)
     if fitting.curvature is None:
-        _look_at_curvature(fitting, proof[0])
-    proof = _closed(fitting, proof, n_jobs)
-    if proof[2] == "float32" and not fitting.hurried and _stuck(fitting, proof[1]):
+        _look_at_curvature(fitting)
+    check = _closed(fitting, check, n_jobs)
+    if check.precision == "float32" and not fitting.hurried and _stuck(fitting, check.proofs):
         fitting.stalled.clear()
-        proof = _closed(fitting, _checked(fitting, "float64", n_jobs), n_jobs)
-    proof = _decided(fitting, proof, n_jobs)
-    _judge(fitting, *proof)
-    return proof
+        check = _closed(fitting, _checked(fitting, "float64", n_jobs), n_jobs)
+    check = _recomputed(fitting, check, n_jobs)
+    _judge(fitting, check)
+    found = certificates(fitting.gram, check, fitting.solutions, *convexity_of(fitting))
+    store = np.float32 if fitting.gram.dtype == "float32" else np.float64
+    return Proved(
+        found,
+        all(certificate.converged for certificate in found),
+        np.array([certificate.n_iter for certificate in found], dtype=np.int32),
+        np.array([proof.values.terms for proof in check.proofs]),
+        np.array([proof.values.norm2 for proof in check.proofs]),
+        np.array([proof.intercept_range for proof in check.proofs]),
+        fitting.scheme.stack([p.excess.astype(store, copy=False) for p in check.proofs]),
+        fitting.scheme.stack([proof.marks for proof in check.proofs]),
+        predicting_precision(fitting),
+        _in_all_rows(fitting),
+    )
 
 
-def _decided(fitting: Fitting, proof: Proved, n_jobs: int | None) -> Proved:
-    """Return a proof whose gap rounding does not decide, or the one in float64."""
-    precision = proof[2]
-    if precision == "float32" and _unsure(fitting, proof[1]):
-        precision = "float64"
-        proof = _checked(fitting, precision, n_jobs)
-    double = precision == "float64" and fitting.gram.dtype == "float32"
-    if double and _refinable(fitting, proof[1]):
-        _refine(fitting, precision, fitting.settings, range(len(fitting.tasks)))
-        proof = _checked(fitting, precision, n_jobs)
-    return proof
+@dataclass
+class Check:
+    """The proofs of all tasks, from kernel values of one precision."""
+
+    proofs: list[Proof]
+    precision: str
 
 
-def _look_at_curvature(fitting: Fitting, matrix: Array) -> None:
+def _recomputed(fitting: Fitting, check: Check, n_jobs: int | None) -> Check:
+    """Recompute a proof in float64 if rounding dominates the gap, and refine the models there."""
+    if check.precision == "float32" and _unsure(fitting, check.proofs):
+        check = _checked(fitting, "float64", n_jobs)
+    double = check.precision == "float64" and fitting.gram.dtype == "float32"
+    if double and _refinable(fitting, check.proofs):
+        _refine(fitting, "float64", fitting.settings, range(len(fitting.tasks)))
+        check = _checked(fitting, "float64", n_jobs)
+    return check
+
+
+def _look_at_curvature(fitting: Fitting) -> None:
     """Look whether the problem of a user's kernel is convex, before it is called optimal."""
     known = fitting.gram.definiteness
     if known is Definiteness.INDEFINITE:
@@ -292,8 +338,8 @@ def _look_at_curvature(fitting: Fitting, matrix: Array) -> None:
     per_value = seconds / max(values, 1) if fitting.gram.in_python else _NATIVE_VALUE
     fitting.curvature = look_for_negative_curvature(
         fitting.gram,
-        np.flatnonzero(matrix.any(axis=0)),
-        sum_zero=fitting.sum_zero,
+        fitting.support(),
+        sum_zero=fitting.tasks[0].problem.sums_to_zero,
         seconds=_FIFTH * seconds,
         value_seconds=per_value,
     )
@@ -309,15 +355,15 @@ def _call_stationary(fitting: Fitting) -> None:
             solution.status = "stationary"
 
 
-def _closed(fitting: Fitting, proof: Proved, n_jobs: int | None) -> Proved:
+def _closed(fitting: Fitting, check: Check, n_jobs: int | None) -> Check:
     """Go on with tasks that are within their tolerance while their gap is too large."""
-    settings, precision = fitting.settings, proof[2]
+    settings, precision = fitting.settings, check.precision
     began = [solution.status for solution in fitting.solutions]
-    reached = [p.values.relative_gap for p in proof[1]]
+    reached = [p.values.relative_gap for p in check.proofs]
     for attempt in range(_ATTEMPTS if settings.largest_gap > 0.0 else 0):
         wide = [
             t
-            for t, (solution, found) in enumerate(zip(fitting.solutions, proof[1], strict=True))
+            for t, (solution, found) in enumerate(zip(fitting.solutions, check.proofs, strict=True))
             if solution.status == "optimal"
             and found.values.computed_gap > GAP_LIMIT
             and t not in fitting.stalled
@@ -325,26 +371,26 @@ def _closed(fitting: Fitting, proof: Proved, n_jobs: int | None) -> Proved:
         ]
         if not wide or fitting.hurried:
             break
-        reached = [p.values.relative_gap for p in proof[1]]
+        reached = [p.values.relative_gap for p in check.proofs]
         settings = replace(settings, tol=_CLOSER * settings.tol)
         _refine(fitting, precision, settings, wide)
-        proof = _checked(fitting, precision, n_jobs)
+        check = _checked(fitting, precision, n_jobs)
         for t in wide:
             solution = fitting.solutions[t]
             if solution.status == "iteration_limit" and fitting.run.max_iter is None:
                 # Rounding ends what no limit does; the tolerance that was asked for is met.
                 solution.status = began[t]
                 fitting.stalled.add(t)
-    return proof
+    return check
 
 
-def _judge(fitting: Fitting, matrix: Array, proofs: list[Proof], precision: str) -> None:
+def _judge(fitting: Fitting, check: Check) -> None:
     """Take back the status of models that the proof does not confirm."""
-    settings = fitting.settings
+    settings, proofs = fitting.settings, check.proofs
     missed = [_excess(settings, proof) for proof in proofs]
     # Errors of float32 values add up to no more than the tolerance; see `checking_precision`.
     rounding = 0.0
-    if precision == "float32" and max(missed) > 0.0 and not fitting.hurried:
+    if check.precision == "float32" and max(missed) > 0.0 and not fitting.hurried:
         rounding = _rounding(fitting)
     unlimited = fitting.run.max_iter is None and not fitting.interrupted
     for t, (solution, proof) in enumerate(zip(fitting.solutions, proofs, strict=True)):
@@ -352,8 +398,7 @@ def _judge(fitting: Fitting, matrix: Array, proofs: list[Proof], precision: str)
         if missed[t] <= rounding and not wide:
             continue
         if unlimited and solution.status in _UNLIMITED:
-            support = np.flatnonzero(matrix.any(axis=0))
-            refuse_asymmetry(fitting.gram, support, fitting.data.kept)
+            refuse_asymmetry(fitting.gram, fitting.support(), fitting.data.kept)
         ended = solution.status == "iteration_limit" and unlimited
         if solution.status == "optimal" or ended:  # the solver was wrong about its own values
             limited = _limited_by_rounding(fitting, t, proof)
@@ -409,20 +454,27 @@ def _refine(fitting: Fitting, precision: str, settings: Settings, chosen: Sequen
         fitting.tidy()
 
 
-def _checked(fitting: Fitting, precision: str, n_jobs: int | None) -> Proved:
+def _checked(fitting: Fitting, precision: str, n_jobs: int | None) -> Check:
     if fitting.hurried:
         return _as_solved(fitting)
-    matrix = fitting.matrix()
-    return matrix, _proofs(fitting, matrix, precision, n_jobs), precision
+    return Check(_proofs(fitting, precision, n_jobs), precision)
 
 
-def _as_solved(fitting: Fitting) -> Proved:
-    """Return what `prove` returns from the values that the solver left, NaN where it has none."""
+def _as_solved(fitting: Fitting) -> Check:
+    """Return the proofs from the values that the solver left, NaN where it has none."""
     tasks, solutions = fitting.tasks, fitting.solutions
     values = [task.values(solution) for task, solution in zip(tasks, solutions, strict=True)]
     lowest = min(solution.precision for solution in fitting.solutions)
     proofs = prove_models(tasks, solutions, values, fitting.errors(lowest))
-    return fitting.matrix(), proofs, f"{lowest}, {SOLVER_VALUES}"
+    return Check(proofs, f"{lowest}, {SOLVER_VALUES}")
+
+
+def _in_all_rows(fitting: Fitting) -> NegativeCurvature | None:
+    """Return the direction of negative curvature that was found, in the rows of the user."""
+    found = None if fitting.curvature is None else fitting.curvature.negative
+    if found is None or fitting.data.kept is None:
+        return found
+    return replace(found, rows=fitting.data.kept[found.rows])
 
 
 def checking_precision(fitting: Fitting) -> str:
@@ -432,9 +484,8 @@ def checking_precision(fitting: Fitting) -> str:
     # Of a linear kernel there is a weight vector, which costs next to nothing.
     if fitting.gram.linear or fitting.gram.coarse:
         return "float64"
-    n_support = int(np.count_nonzero(fitting.matrix().any(axis=0)))
     spent = sum(int(solution.n_kernel_values) for solution in fitting.solutions)
-    if _CHEAP * n_support * fitting.gram.n <= spent:
+    if _CHEAP * len(fitting.support()) * fitting.gram.n <= spent:
         return "float64"
     return "float64" if _rounding(fitting) > fitting.settings.tol else "float32"
 
@@ -472,13 +523,13 @@ def _estimate(fitting: Fitting) -> float:
     return max(rounding_of_values(fitting.gram, *models, "float32", fitting.settings.n_jobs))
 
 
-def _proofs(fitting: Fitting, matrix: Array, precision: str, n_jobs: int | None) -> list[Proof]:
+def _proofs(fitting: Fitting, precision: str, n_jobs: int | None) -> list[Proof]:
     values = _fresh_values(fitting) if precision == fitting.gram.dtype else None
     kernel = TrainingKernel(fitting.gram, precision, n_jobs)
     if precision == "float32":
         fitting.measure_errors(values)
     if values is None:
-        values = fitting.scheme.training_values(matrix, kernel)
+        values = fitting.scheme.training_values(fitting.matrix(), kernel)
     moved = fitting.centring
     errors = fitting.errors(
         precision,
@@ -523,50 +574,43 @@ def _excess(settings: Settings, proof: Proof) -> float:
 
 def certificates(
     gram: Gram,
-    proofs: Sequence[Proof],
+    check: Check,
     counts: Sequence[Any],
-    precision: str,
     convexity: str = "theorem",
     eigenvalue: float | None = None,
 ) -> list[Certificate]:
     """Return the certificates of all tasks; an indefinite kernel has stationary points and no gap.
 
-    `counts`: carry ``status``, ``n_iter``, ``n_kernel_values`` and ``seconds``. `precision`: of the
-    kernel values behind `proofs`. `convexity`, `eigenvalue`: what is known of the kernel matrix of
-    a user's kernel, and a negative eigenvalue of it.
+    `counts`: carry ``status``, ``n_iter``, ``n_kernel_values`` and ``seconds``. `convexity`,
+    `eigenvalue`: what is known of the kernel matrix of a user's kernel, and a negative eigenvalue
+    of it.
     """
     indefinite = gram.definiteness is Definiteness.INDEFINITE
     assumed = assumption(gram.kernel, gram.definiteness)
     result = []
-    for proof, count in zip(proofs, counts, strict=True):
-        primal, dual, rounding = proof.values.primal, proof.values.dual, proof.values.rounding
-        status, relative, assumes = count.status, proof.values.relative_gap, assumed
-        known = convexity
-        violation = proof.violation
-        if status == "time_limit" and math.isnan(primal - dual):
+    for proof, count in zip(check.proofs, counts, strict=True):
+        values, violation = proof.values, proof.violation
+        primal, dual = values.primal, values.dual
+        if count.status == "time_limit" and math.isnan(primal - dual):
             # The limit left no time for a proof: nothing is known of the optimum.
-            primal, dual, relative, violation = math.inf, -math.inf, math.inf, math.inf
-        if indefinite or status == "stationary" or getattr(count, "negative_curvature", False):
-            primal = dual = relative = rounding = math.nan
-            status, assumes = "stationary" if status == "optimal" else status, None
-            known = "refuted"
+            primal, dual, violation = math.inf, -math.inf, math.inf
+        curved = count.status == "stationary" or getattr(count, "negative_curvature", False)
         result.append(
-            Certificate(
-                status,
+            bounded(
+                count.status,
                 primal,
                 dual,
-                primal - dual,
-                relative,
-                violation,
-                int(count.n_iter),
-                int(count.n_kernel_values),
-                float(count.seconds),
-                precision,
-                assumes,
-                rounding,
-                known,
-                eigenvalue,
-                widened=proof.values.widened,
+                size=values.terms,
+                violation=violation,
+                rounding=values.rounding,
+                convexity="refuted" if indefinite or curved else convexity,
+                assumes=assumed,
+                eigenvalue=eigenvalue,
+                n_iter=int(count.n_iter),
+                n_kernel_values=int(count.n_kernel_values),
+                seconds=float(count.seconds),
+                precision=check.precision,
+                widened=values.widened,
             )
         )
     return result

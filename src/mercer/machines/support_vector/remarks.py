@@ -65,12 +65,12 @@ def _open_intercept(machine: Any) -> str | None:
     """Return the warning of a classifier with a price C, where y f = 1 - excess."""
     if not hasattr(machine, "classes_") or not hasattr(machine, "C_") or not machine.fit_intercept:
         return None
-    ranges = machine._intercept_ranges
+    ranges, record = machine._intercept_ranges, machine._record
     if len(ranges) > _MOST_PROBLEMS:
         return None
     half = (ranges[:, 1] - ranges[:, 0]) / 2
     for p in (half > _NARROW).nonzero()[0]:
-        near = np.abs(1.0 - machine._record.excess[p]) <= half[p] * (1 + 1e-9)
+        near = np.abs(1.0 - record.of_tasks(record.excess)[p]) <= half[p] * (1 + 1e-9)
         if near.any():
             low, high = ranges[p]
             return (

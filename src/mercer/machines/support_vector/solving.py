@@ -11,11 +11,11 @@ import numpy as np
 from mercer.gram import Gram, Prepared
 from mercer.objects.arrays import Array, Rows
 from mercer.run import Run
-from mercer.solvers import Job, Settings, Solution, solve_jobs
+from mercer.solvers import Job, Settings, solve_jobs
 from mercer.solvers.certificate import GAP_LIMIT
 from mercer.solvers.ladder import FINE_GAP, FINE_TOL
 
-from .tasks import Task
+from .tasks import PairTasks, Task
 
 _LAST_TOLERANCE = 1e-10
 """A violation that double precision still resolves."""
@@ -46,16 +46,19 @@ def settings_for(machine: Any) -> Settings:
 
 
 def solve_tasks(
-    tasks: Sequence[Task],
+    tasks: Sequence[Task] | PairTasks,
     gram: Gram,
     settings: Settings,
     run: Run,
     starts: Sequence[Array | None] | None = None,
-) -> list[Solution]:
+) -> Any:
     """Return the solution of every task, all of them on one Gram matrix.
 
-    What float32 values cannot resolve is left to the proof, which goes on in float64.
+    Those of pairs of classes are arrays, `mercer.solvers.class_pairs.PairSolutions`. What float32
+    values cannot resolve is left to the proof, which goes on in float64.
     """
+    if isinstance(tasks, PairTasks):
+        return solve_jobs([Job(tasks.problems, gram)], settings, run=run)[0]
     if gram.dtype == "float32":
         gap_tol = settings.gap_tol and max(settings.gap_tol, FINE_GAP)
         settings = replace(settings, tol=max(settings.tol, FINE_TOL), gap_tol=gap_tol)

@@ -89,7 +89,7 @@ class SVC(KernelClassifier):
         return Hinge()
 
     def _keep_more(self, fitting: Fitting, rows: NDArray[np.intp], y: NDArray[Any] | None) -> None:
-        self._task_weights = fitting.task_weights()
+        self._task_weights = fitting.scheme.task_weights(fitting.weight)
 
     @property
     def nu_(self) -> float | NDArray[np.float64]:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from mercer.objects.arrays import Array
 from mercer.solvers import Problem, Solution
+from mercer.solvers.class_pairs import PairsOfClasses, pair_position
 from mercer.solvers.margin import margin_of
 from mercer.solvers.rounding import largest_square
 
@@ -164,6 +165,27 @@ class Task:
             if not np.array_equal(beta, solution.beta):
                 # The solver's values have the rounding of what cancels.
                 solution.beta, solution.fresh = beta, False
+
+
+@dataclass
+class PairTasks:
+    """The tasks of all pairs of classes; single ones are made when they are read.
+
+    `problems`: theirs. `weight`: the weights s_i of all rows. `classes`: the labels, for messages.
+    """
+
+    problems: PairsOfClasses
+    weight: Array
+    classes: Any
+
+    def __len__(self) -> int:
+        k = len(self.classes)
+        return k * (k - 1) // 2
+
+    def __getitem__(self, position: int) -> Task:
+        problem = self.problems[position]
+        name = tuple(self.classes[c].item() for c in pair_position(position, len(self.classes)))
+        return Task(problem, problem.y, self.weight[problem.rows], problem.rows, name)
 
 
 def pose_tasks(machine: Any, batch: Batch, extra: Any = None) -> list[Task]:

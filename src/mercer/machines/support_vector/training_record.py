@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from mercer.objects.arrays import Rows
 
-from .multiclass import class_members, pairs
+from .multiclass import class_members, pair_entries, pairs
 
 ZERO, FREE, BOUNDED = 0, 1, 2
 """Marks of a coefficient: zero, strictly between its bounds, or at the bound of its loss."""
@@ -52,44 +52,35 @@ class TrainingRecord:
 
     `n_total`: rows of the user's data. `kept`: the rows that took part; None means all. `codes`:
     the class of each of them, where each task is a pair of classes; None where every task uses all
-    rows. `excess`: for each task, by how much its rows miss the region without loss (negative
-    inside it). `marks`: `ZERO`, `FREE` or `BOUNDED` for their coefficients.
+    rows. `excess`: by how much rows miss the region without loss (negative inside it). `marks`:
+    `ZERO`, `FREE` or `BOUNDED` for their coefficients. Both are tables laid out as ``dual_coef_``,
+    with a column for each row that took part.
     """
 
     n_total: int
     kept: Rows | None
     codes: NDArray[Any] | None
-    excess: Sequence[NDArray[Any]]
-    marks: Sequence[NDArray[np.int8]]
+    excess: NDArray[Any]
+    marks: NDArray[np.int8]
 
     def repeated(self, group: Rows, kept: Rows | None) -> TrainingRecord:
         """Return the record of all rows, given that of the distinct rows that they repeat."""
+        codes = None if self.codes is None else self.codes[group]
+        return TrainingRecord(
+            self.n_total, kept, codes, self.excess[:, group], self.marks[:, group]
+        )
+
+    def of_tasks(self, table: NDArray[Any]) -> list[NDArray[Any]]:
+        """Return the entries of the rows of each task in a table."""
         if self.codes is None:
-            excess = [part[group] for part in self.excess]
-            marks = [part[group] for part in self.marks]
-            return TrainingRecord(self.n_total, kept, None, excess, marks)
-        codes = self.codes[group]
-        k = int(self.codes.max()) + 1
-        distinct, every = class_members(self.codes, k), class_members(codes, k)
-        place = np.empty(len(self.codes), dtype=np.intp)
-        for rows in distinct:
-            place[rows] = np.arange(len(rows))
-        within = [place[group[rows]] for rows in every]
-
-        def spread(parts: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-            cuts = [len(distinct[i]) for i, _ in pairs(k)]
-            return [
-                np.concatenate([part[within[i]], part[cut + within[j]]])
-                for part, cut, (i, j) in zip(parts, cuts, pairs(k), strict=True)
-            ]
-
-        return TrainingRecord(self.n_total, kept, codes, spread(self.excess), spread(self.marks))
+            return list(table)
+        return pair_entries(table, class_members(self.codes, int(self.codes.max()) + 1))
 
     @property
     def rows(self) -> list[Rows | None]:
         """For each task the positions of its rows in the user's data; None means all."""
         if self.codes is None:
-            return [self.kept] * len(self.excess)
+            return [self.kept] * len(self.marks)
         members = class_members(self.codes, int(self.codes.max()) + 1)
         if self.kept is not None:
             members = [self.kept[rows] for rows in members]
@@ -98,7 +89,7 @@ class TrainingRecord:
     @property
     def single(self) -> bool:
         """Whether there is one task, so that results have no axis of tasks."""
-        return len(self.excess) == 1
+        return self.codes is None and len(self.marks) == 1
 
     def spread(self, parts: Sequence[NDArray[Any]], fill: Any, dtype: Any) -> NDArray[Any]:
         """Return values of the rows of each task as one array over all of the user's rows."""
@@ -109,15 +100,15 @@ class TrainingRecord:
 
     def marked(self, mark: int) -> NDArray[np.intp] | list[NDArray[np.intp]]:
         """Return the user's rows whose coefficient carries a mark: an array, or one per task."""
-        return self._where(marks == mark for marks in self.marks)
+        return self._where(marks == mark for marks in self.of_tasks(self.marks))
 
     def with_coefficient(self) -> Any:
         """Return the user's rows whose coefficient is not 0: an array, or one per task."""
-        return self._where(marks != ZERO for marks in self.marks)
+        return self._where(marks != ZERO for marks in self.of_tasks(self.marks))
 
     def on_edge(self, tol: float) -> NDArray[np.intp] | list[NDArray[np.intp]]:
         """Return the user's rows whose excess is within `tol` of 0: an array, or one per task."""
-        return self._where(np.abs(excess) <= tol for excess in self.excess)
+        return self._where(np.abs(part) <= tol for part in self.of_tasks(self.excess))
 
     def _where(self, masks: Iterable[NDArray[np.bool_]]) -> Any:
         """Return the user's rows that the masks of the tasks select: an array, or one per task."""
