@@ -12,10 +12,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from mercer.gram import Gram
-from mercer.machines.support_vector.proofs import Proof
 from mercer.machines.support_vector.proving import Check, certificates
-from mercer.solvers import certification
 from mercer.solvers.problem import Solution
+from mercer.solvers.prove.convex import Proof
+from mercer.solvers.prove.values import Values
 from tests.machines.data_sets import MACHINES, classes, data_for, regression, scores
 
 
@@ -83,7 +83,7 @@ def test_a_limit_that_leaves_no_time_for_the_proof_leaves_the_gap_infinite():
         0.0,
         "float64",
     )
-    values = certification.Values(np.nan, np.nan, np.nan, np.nan)
+    values = Values(np.nan, np.nan, np.nan, np.nan)
     proof = Proof(values, np.nan, np.zeros(2), np.zeros(2, dtype=bool), (0.0, 0.0))
     found = certificates(Gram(model.kernel_, X), Check([proof], "float64"), [solution])[0]
     assert found.gap == found.relative_gap == found.primal == -found.dual == np.inf

@@ -10,9 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer import SVC, SVR, NotSeparableError, NuSVC, NuSVR
 from mercer.kernels import RBF
 from mercer.losses import EpsilonInsensitive
-from mercer.machines.support_vector import proofs
 from mercer.machines.support_vector.proving import GAP_LIMIT
 from mercer.solvers import Problem, hard_tube
+from mercer.solvers.prove import convex
 
 FAR = np.array([[1003.0, 997.0], [1004.0, 995.0], [998.0, 1005.0], [999.0, 1002.0]])
 SIDES = [1, -1, 1, -1]
@@ -167,7 +167,7 @@ def test_predictions_far_from_the_origin_are_those_that_were_proved(rows: int) -
 def test_rows_clear_of_the_margin_do_not_change_a_proof(monkeypatch, classes):
     rows = random.normal(size=(1200, 3))
     labels = (rows[:, 0] > 0) + (rows[:, 1] > 0) * (classes // 2)
-    asked = proofs._rows_that_count
+    asked = convex._rows_that_count
     counts = []
 
     def counted(loss, beta, *arguments):
@@ -175,9 +175,9 @@ def test_rows_clear_of_the_margin_do_not_change_a_proof(monkeypatch, classes):
         counts.append((len(some), len(beta)))
         return some
 
-    monkeypatch.setattr(proofs, "_rows_that_count", counted)
+    monkeypatch.setattr(convex, "_rows_that_count", counted)
     quick = SVC(C=5.0).fit(rows, labels)
-    monkeypatch.setattr(proofs, "_rows_that_count", lambda *arguments: None)
+    monkeypatch.setattr(convex, "_rows_that_count", lambda *arguments: None)
     whole = SVC(C=5.0).fit(rows, labels)
     assert counts
     assert all(0 < some < 0.5 * everything for some, everything in counts)

@@ -2,7 +2,6 @@
 
 from .base import Solver
 from .certificate import Certificate, significant_figures
-from .certification import certificate
 from .ladder import choose, solve, solve_jobs
 from .matrices import (
     QuadraticProgram,
@@ -11,6 +10,7 @@ from .matrices import (
     svm_dual_matrices,
 )
 from .problem import DualProblem, Job, Problem, Settings, Solution
+from .prove.convex import certificate
 
 __all__ = [
     "Certificate",

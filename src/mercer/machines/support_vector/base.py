@@ -31,7 +31,9 @@ from mercer.solvers import Certificate, Problem, Solution
 from mercer.solvers.centring import centring
 from mercer.solvers.class_pairs import PairSolutions
 from mercer.solvers.ladder import FINE_GAP, FINE_TOL, NAMES
+from mercer.solvers.prove.convex import prove_models
 from mercer.solvers.rounding import estimated, value_sizes
+from mercer.solvers.task import Task
 
 from ..input_validation import check_objects
 from ..kernel_estimator import NamedKernelEstimator, TrainingData
@@ -42,12 +44,11 @@ from .fitting import fit, fit_on
 from .guaranteed_errors import guaranteed_errors, rounding_basis
 from .linear_part import with_linear_part
 from .multiclass import OneVsOne, Scheme
-from .proofs import prove_models
 from .proving import Check, Fitting, certificates, prove, values_of
 from .repetition import Repetition, find_repetition, shared_out, sums_of_each
 from .rounding import rounding_of_values
 from .solving import TrainingKernel
-from .tasks import Task, pose_tasks
+from .tasks import pose_tasks
 from .training_record import TrainingRecord
 
 

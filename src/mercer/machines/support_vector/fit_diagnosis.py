@@ -17,12 +17,12 @@ from mercer.objects.callers import warn_caller
 from mercer.objects.tables import columns_of, is_table
 from mercer.objects.validation import is_missing, take
 from mercer.solvers import Certificate
-from mercer.solvers import certification as proof
 from mercer.solvers.certificate import GAP_LIMIT
+from mercer.solvers.prove.values import dot
+from mercer.solvers.task import joined
 
 from ..errors import ConvexCombination, NotSeparableError
 from .rounding import REACHED, SEEN, rounding_of_values
-from .tasks import joined
 
 if TYPE_CHECKING:
     from .base import KernelMachine
@@ -43,7 +43,7 @@ def refuse_infeasible(machine: KernelMachine, fitting: Fitting) -> None:
         first, second = np.flatnonzero(beta > 0.0), np.flatnonzero(beta < 0.0)
         total = max(float(beta[first].sum()), -float(beta[second].sum()), 1e-300)
         # An unbounded dual may have grown until products of it overflow.
-        norm2 = max(proof.dot(beta / total, solution.values / total), 0.0)
+        norm2 = max(dot(beta / total, solution.values / total), 0.0)
         distance = math.sqrt(norm2)
         combinations = [
             ConvexCombination(

@@ -18,9 +18,9 @@ conclude    ``machine._finish`` (calibration), warnings (`fit_diagnosis`, `remar
 ==========  ======================================================================================
 
 Small problems for all pairs of classes are one problem, which a native call solves and proves
-(`class_pairs`).
-`fit_on` is the same fit without the step "enter", for callers that have validated samples and their
-kernel matrix: folds, values of C, leave-one-out. `solve_on` ends with "solve", for calibration.
+(`class_pairs`). `fit_on` is the same fit without the step "enter", for callers that have validated
+samples and their kernel matrix: folds, values of C, leave-one-out. `solve_on` ends with "solve",
+for calibration.
 """
 
 from __future__ import annotations

@@ -34,12 +34,12 @@ from mercer.objects.rows import dense
 from mercer.objects.tables import first_of_equal, select
 from mercer.objects.validation import VECTORS, count
 from mercer.solvers import Solution
-from mercer.solvers.certification import Values
 from mercer.solvers.dense_interior_point import require_memory
 from mercer.solvers.equations import FeasiblePoint, near_equations
+from mercer.solvers.prove.values import Values
 from mercer.solvers.rounding import UNIT
+from mercer.solvers.task import Task
 
-from .tasks import Task
 
 _NO_EXTENT = 1e-12  # relative extent of the data in a direction that counts as zero
 _COPIES = 4  # arrays of the size of the rows that exist at one time

@@ -57,6 +57,7 @@ from mercer.objects.parameters import (
 )
 from mercer.run import Run
 from mercer.solvers import Certificate
+from mercer.solvers.prove import bounded
 from mercer.solvers.rounding import UNIT
 
 from ..conventions import ClassifierMixin, RegressorMixin
@@ -452,21 +453,25 @@ class _Search:
             weights, float(proof.dual), *self.squares(machine, rows), float(proof.primal)
         )
         dual = max(state.bound(self.norm), self.bound)
-        gap = state.primal - dual
         # The terms of the primal are all positive: their sum is the primal value.
-        relative = gap / abs(state.primal) if state.primal else 0.0
-        status = self.stopped or "precision_limit"
-        if relative <= self.owner.tol and status != "interrupted":
-            status = "optimal"
-        fields = proof.to_dict() | {
-            "status": status,
-            "dual": dual,
-            "gap": gap,
-            "relative_gap": relative,
-            "rounding": proof.rounding + state.rounding(self.norm),
-            "seconds": perf_counter() - self.began,
-        }
-        return Certificate(**fields)
+        size = abs(state.primal)
+        closed = state.primal - dual <= self.owner.tol * size and self.stopped != "interrupted"
+        return bounded(
+            "optimal" if closed else self.stopped or "precision_limit",
+            state.primal,
+            dual,
+            size=size,
+            violation=proof.kkt_violation,
+            rounding=proof.rounding + state.rounding(self.norm),
+            convexity=proof.convexity,
+            assumes=proof.assumes,
+            eigenvalue=proof.eigenvalue,
+            n_iter=proof.n_iter,
+            n_kernel_values=proof.n_kernel_values,
+            seconds=perf_counter() - self.began,
+            precision=proof.precision,
+            n_problems=proof.n_problems,
+        )
 
 
 def _on_simplex(weights: Array, zero: int | None = None) -> Array:

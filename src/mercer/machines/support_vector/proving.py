@@ -38,15 +38,14 @@ from mercer.solvers.certificate import GAP_LIMIT, SOLVER_VALUES
 from mercer.solvers.class_pairs import PairSolutions
 from mercer.solvers.curvature import Curvature, NegativeCurvature, look_for_negative_curvature
 from mercer.solvers.feasibility import balanced
-from mercer.solvers.prove import bounded
+from mercer.solvers.prove.convex import Proof, certified, prove_models
 from mercer.solvers.rounding import ValueErrors, estimated, largest_square, value_sizes
+from mercer.solvers.task import joined
 
 from ..kernel_estimator import TrainingData
 from .multiclass import Scheme
-from .proofs import Proof, prove_models
 from .rounding import ERROR, REACHED, SEEN, error_sample, largest_of, rounding_of_values
 from .solving import TrainingKernel, solve_tasks
-from .tasks import joined
 
 _NEGLIGIBLE, _UNSEEN = 1e-14, 1e-3
 """A coefficient this small beside the largest one, and whose part of a decision value is this
@@ -589,28 +588,16 @@ def certificates(
     assumed = assumption(gram.kernel, gram.definiteness)
     result = []
     for proof, count in zip(check.proofs, counts, strict=True):
-        values, violation = proof.values, proof.violation
-        primal, dual = values.primal, values.dual
-        if count.status == "time_limit" and math.isnan(primal - dual):
-            # The limit left no time for a proof: nothing is known of the optimum.
-            primal, dual, violation = math.inf, -math.inf, math.inf
         curved = count.status == "stationary" or getattr(count, "negative_curvature", False)
         result.append(
-            bounded(
-                count.status,
-                primal,
-                dual,
-                size=values.terms,
-                violation=violation,
-                rounding=values.rounding,
-                convexity="refuted" if indefinite or curved else convexity,
+            certified(
+                count,
+                proof.values,
+                proof.violation,
+                check.precision,
                 assumes=assumed,
+                convexity="refuted" if indefinite or curved else convexity,
                 eigenvalue=eigenvalue,
-                n_iter=int(count.n_iter),
-                n_kernel_values=int(count.n_kernel_values),
-                seconds=float(count.seconds),
-                precision=check.precision,
-                widened=values.widened,
             )
         )
     return result

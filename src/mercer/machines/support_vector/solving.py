@@ -14,8 +14,9 @@ from mercer.run import Run
 from mercer.solvers import Job, Settings, solve_jobs
 from mercer.solvers.certificate import GAP_LIMIT
 from mercer.solvers.ladder import FINE_GAP, FINE_TOL
+from mercer.solvers.task import Task
 
-from .tasks import PairTasks, Task
+from .tasks import PairTasks
 
 _LAST_TOLERANCE = 1e-10
 """A violation that double precision still resolves."""

@@ -35,10 +35,9 @@ from numpy.typing import NDArray
 from mercer.losses import Loss, PiecewiseQuadratic, Regulariser
 from mercer.objects.arrays import Array
 
-from .certificate import GAP_LIMIT, Certificate
-from .feasibility import MoveCosts, at_least, at_most, repaired
-from .problem import Problem, Solution, without_signs
-from .rounding import UNIT, estimated, of_sum, segment_sizes, value_sizes
+from ..feasibility import MoveCosts, at_least, at_most, repaired
+from ..problem import Problem
+from ..rounding import UNIT, of_sum, segment_sizes
 
 # A coefficient this close to its bound, relative to it, is at it: a rescaling rounds.
 _AT_BOUND = 1e-12
@@ -230,7 +229,7 @@ def dot(a: Array, b: Array) -> float:
     return float((a * b).sum())
 
 
-def _values(
+def widened_values(
     primal: Array,
     high: Array,
     dual: Array,
@@ -288,7 +287,7 @@ def loss_values(
     rise = e.conjugate_rise(loss, y, c, conjugate)
     low = low - e.sums(rise + np.zeros(len(y))) * (1.0 + 1e-9)
     low = np.where(total < np.inf, low, -np.inf)
-    return _values(primal, high, dual, low, scale, norms.model, e.unknown())
+    return widened_values(primal, high, dual, low, scale, norms.model, e.unknown())
 
 
 def values_of(
@@ -350,7 +349,7 @@ def hard_margin_values(
     dual = e.sums(gain) - 0.5 * norms.dual
     low = dual - 0.5 * norms.dual_error - of_sum(np.abs(gain), e.starts)
     low = np.where(np.minimum.reduceat(gain, e.starts) >= 0.0, low, -np.inf)
-    return _values(primal, high, dual, low, primal, norms.model, e.unknown())
+    return widened_values(primal, high, dual, low, primal, norms.model, e.unknown())
 
 
 def hard_tube_values(
@@ -377,7 +376,7 @@ def hard_tube_values(
     low = low - e.sums(e.conjugate_rise(loss, y, c, conjugate) + np.zeros(len(y))) * (1.0 + 1e-9)
     if e.distance is not None:
         low = low - e.sums(e.distance * excess) * (1.0 + 1e-9)
-    (found,) = _values(primal, high, dual, low, primal, norms.model, e.unknown())
+    (found,) = widened_values(primal, high, dual, low, primal, norms.model, e.unknown())
     return found._replace(widened=float(excess.max(initial=0.0)))
 
 
@@ -387,7 +386,7 @@ def total_values(
     """Return the values of a problem with totals d, such as those of the nu machines.
 
     P = w2/2 + sum_j c_j l(y_j, z_j) - d'm at z = f0 - B m, with m the multipliers. The variables of
-    the dual point, which `feasible_totals` makes, sum to at least d in size where d rewards a
+    the dual point, which `dual_point` makes, sum to at least d in size where d rewards a
     margin, which no optimum has negative, and to at most d where it prices a tube. Where the bounds
     leave them short of a reward, the dual value is lowered by what is missing times a bound on the
     optimal margin, which the largest norm of the optimal function implies.
@@ -408,32 +407,75 @@ def total_values(
     return dual_below_primal(found, problem.loss)
 
 
-def feasible_totals(problem: Problem, beta: Array) -> Array:
-    """Return variables near `beta` whose sums bound the totals from the side that a proof needs."""
-    assert problem.totals is not None
-    total, two = float(np.abs(problem.totals).sum()), len(problem.totals) == 2
-    outer = problem.dual.lower + problem.dual.upper
-    if problem.rewarded:
-        return at_least(beta, outer, total, balanced=two)
-    return at_most(beta, np.abs(outer), total, balanced=two)
+@dataclass
+class SmoothTerms:
+    """The dual terms of a loss without pieces: no bounds, and slopes, NaN where it has none."""
+
+    loss: Any
+    y: Array
+    c: Array
+
+    @property
+    def upper(self) -> Array:
+        """No bounds."""
+        return np.full(len(self.y), np.inf)
+
+    @property
+    def lower(self) -> Array:
+        """No bounds."""
+        return -self.upper
+
+    def slopes(self, beta: Array) -> tuple[Array, Array]:
+        """Return the left and the right derivative of every conjugate at -beta."""
+        if not hasattr(self.loss, "dual_slopes"):
+            return np.full(len(beta), np.nan), np.full(len(beta), np.nan)
+        found: tuple[Array, Array] = self.loss.dual_slopes(self.y, beta, self.c)
+        return found
 
 
-def total_conditions(problem: Problem, beta: Array, f0: Array) -> Conditions:
-    """Return the optimality conditions of a problem with totals, each group by itself.
+def dual_terms(problem: Problem) -> Any:
+    """Return bounds and slopes of the dual problem."""
+    known = hasattr(problem.loss, "pieces")
+    return problem.dual if known else SmoothTerms(problem.loss, problem.y, problem.c)
+
+
+def dual_point(problem: Problem, beta: Array, costs: MoveCosts | None = None) -> Array:
+    """Return variables near `beta`, within their bounds, whose sums are what a proof needs.
+
+    Those of groups without totals are exactly 0. Totals are bounded from the side that a proof
+    needs. `costs`: what moves cost, used where no variable is free.
+    """
+    terms = dual_terms(problem)
+    lower, upper = terms.lower, terms.upper
+    if problem.totals is not None and problem.totals.any():
+        total, two = float(np.abs(problem.totals).sum()), len(problem.totals) == 2
+        if problem.rewarded:
+            return at_least(beta, lower + upper, total, balanced=two)
+        return at_most(beta, np.abs(lower + upper), total, balanced=two)
+    point = np.clip(beta, lower, upper)
+    for column in problem.columns.T:
+        group = np.flatnonzero(column)
+        of_group = None if costs is None else MoveCosts(costs.up[group], costs.down[group])
+        point[group] = repaired(point[group], lower[group], upper[group], _ONE, of_group)
+    return point
+
+
+def group_conditions(problem: Problem, beta: Array, f0: Array) -> Conditions:
+    """Return the optimality conditions of a problem, each group by itself.
 
     Where the price of a tube is not used up, the tube has width 0. The rest of the sum sits on both
     sides alike, which no value sees, and the multipliers of the two sides agree.
     """
-    assert problem.totals is not None
-    assert problem.basis is not None
-    total = float(np.abs(problem.totals).sum())
-    if not problem.rewarded and float(np.abs(beta).sum()) < total * (1.0 - 1e-9):
-        return conditions(problem.dual, beta, f0, _ONE, problem.sign is None)
-    if len(problem.totals) == 1:
-        return conditions(problem.dual, beta, f0, _ONE)
+    terms = dual_terms(problem)
+    if problem.basis is None:
+        return conditions(terms, beta, f0, _ONE, equality=False)
+    if problem.totals is not None and not problem.rewarded:
+        total = float(np.abs(problem.totals).sum())
+        if float(np.abs(beta).sum()) < total * (1.0 - 1e-9):
+            return conditions(terms, beta, f0, _ONE, problem.sign is None)
     order = np.argsort(problem.basis, kind="stable")
-    starts = np.searchsorted(problem.basis[order], np.arange(len(problem.totals)))
-    return conditions(problem.dual, beta, f0, starts, order=order)
+    starts = np.searchsorted(problem.basis[order], np.arange(int(problem.basis.max()) + 1))
+    return conditions(terms, beta, f0, starts, order=order)
 
 
 def rounding_floor(beta: Array, largest: float) -> float:
@@ -475,170 +517,3 @@ def conditions(
     high = np.minimum.reduceat(up if order is None else up[order], starts)
     violations = np.maximum(low - high if equality else np.maximum(low, -high), 0.0)
     return Conditions(violations, np.stack([low, high], axis=1), at_bound, MoveCosts(up, -down))
-
-
-def certificate(problem: Problem, gram: Any, solution: Solution) -> Certificate:
-    """Return the proof of a solution of any loss: from its value and its conjugate alone.
-
-    The primal value is taken at f = K beta - B m, with m the multipliers of the solution, the dual
-    value at coefficients whose sums over groups are exactly 0, or bound the totals of the problem.
-
-    Parameters
-    ----------
-    problem : Problem
-        The problem; its basis, if any, are groups.
-    gram : Gram
-        The kernel matrix of its objects, in float64. Where positive semidefiniteness is no theorem
-        (values from Python, matrices, kernels of unknown definiteness) the certificate states
-        this assumption.
-    solution : Solution
-        Coefficients and multipliers of any solver. A status "optimal" with a relative gap above
-        5e-4 is not adopted.
-
-    Returns
-    -------
-    Certificate
-        Primal and dual value, gap and status.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mercer.gram import Gram
-    >>> from mercer.kernels import Linear
-    >>> from mercer.losses import Hinge
-    >>> from mercer.solvers import Problem, Settings, certificate, solve
-    >>> problem = Problem(Hinge(), np.array([-1.0, 1.0]), np.ones(2), basis=np.zeros(2, dtype=int))
-    >>> gram = Gram(Linear(), np.array([[-1.0], [1.0]]))
-    >>> made = certificate(problem, gram, solve(problem, gram, Settings(tol=1e-9)))
-    >>> made.status, round(made.primal, 6), round(made.dual, 6)
-    ('optimal', 0.5, 0.5)
-    """
-    if gram.dtype != "float64":
-        raise ValueError(
-            "the proof needs values in double precision: gram.in_precision('float64')."
-        )
-    if problem.omega is not None:
-        return _penalised(problem, problem.omega, gram, solution)
-    problem, gram = without_signs(problem, gram)
-    definiteness = gram.kernel.definiteness
-    order = definiteness.order
-    totals = problem.totals if problem.totals is not None and np.any(problem.totals) else None
-    balanced = problem.basis is not None and (totals is None or float(totals.sum()) == 0.0)
-    if definiteness != "unknown" and (order is None or order > int(balanced)):
-        raise ValueError(f"{gram.kernel!r} is {definiteness}: the problem has no duality gap.")
-    if not problem.grouped:
-        raise ValueError(
-            "the proof needs sums that can be made exact: no basis, or one of groups, integers "
-            f"such as np.zeros({len(problem.y)}, dtype=int); got {np.asarray(problem.basis).dtype}."
-        )
-    beta, rows = solution.beta, problem.rows
-    coef = beta if rows is None else np.bincount(rows, beta, gram.n)
-    f0 = gram.matmul(coef)
-    f0 = f0 if rows is None else f0[rows]
-    f = f0 - problem.columns @ solution.multiplier
-    size = value_sizes(gram)
-    error = estimated(size).of(beta, rows, _ONE)
-    size = size if rows is None else size[rows]
-    if totals is None:
-        doubt = Doubt(_with_exact_sums(problem, beta), error, size, conditional=bool(order))
-        (found,) = values_of(problem.loss, problem.y, problem.c, beta, f0, f, _ONE, doubt)
-    else:
-        doubt = Doubt(feasible_totals(problem, beta), error, size, conditional=bool(order))
-        found = total_values(problem, beta, f0, solution.multiplier, doubt)
-    known = order is not None and not gram.in_python
-    assumes = (None, "theorem") if known else ("psd", "not ruled out")
-    return _certificate(solution, found, _violation(problem, beta, f), gram.dtype, *assumes)
-
-
-def _certificate(
-    solution: Solution,
-    found: Values,
-    violation: float,
-    precision: str,
-    assumes: str | None = None,
-    convexity: str = "theorem",
-) -> Certificate:
-    """Return the certificate of a solution with these values."""
-    status = solution.status
-    if status == "optimal" and not found.relative_gap <= GAP_LIMIT:
-        status = "iteration_limit"
-    return Certificate(
-        status,
-        found.primal,
-        found.dual,
-        found.primal - found.dual,
-        found.relative_gap,
-        violation,
-        solution.n_iter,
-        solution.n_kernel_values,
-        solution.seconds,
-        precision,
-        assumes,
-        found.rounding,
-        convexity,
-    )
-
-
-def _penalised(problem: Problem, omega: Regulariser, gram: Any, solution: Solution) -> Certificate:
-    """Return the proof of a problem with a penalty on coefficients.
-
-    With A the kernel matrix, whose definiteness does not matter, and t <= 1 so small that Omega* is
-    finite, the dual value is -Omega*(t A'beta) - sum_j phi_j(t beta_j).
-    """
-    if solution.coef is None:
-        raise ValueError("a problem with a penalty on coefficients needs solution.coef.")
-    if problem.sign is not None:
-        raise ValueError("a problem with a penalty on coefficients takes no signs.")
-    w, beta = np.asarray(solution.coef), _with_exact_sums(problem, solution.beta)
-    rows = slice(None) if problem.rows is None else problem.rows
-    errors = estimated(value_sizes(gram))
-    loss, y, c = problem.loss, problem.y, problem.c
-
-    def transposed(b: Array) -> tuple[Array, Array]:
-        """Return A'b and bounds on its errors."""
-        spread: Any = b if problem.rows is None else np.bincount(problem.rows, b, gram.n)
-        return gram.matmul(spread), errors.of(spread, None, _ONE)
-
-    z = gram.matmul(w)[rows] - problem.columns @ solution.multiplier
-    off = errors.of(w, None, _ONE)[rows] + 8.0 * UNIT * (np.abs(z) + np.abs(y))
-    worst = np.maximum(loss.cost(y, z - off, c), loss.cost(y, z + off, c))  # convex in between
-    penalty = omega.value(w)
-    primal = penalty + float(loss.cost(y, z, c).sum())
-    high = (penalty + omega.rounding(w) + float(worst.sum())) * (1.0 + 8.0 * UNIT)
-    high += float(of_sum(worst, _ONE)[0])
-    v, off = transposed(beta)
-    violation = max(_violation(problem, solution.beta, z), omega.violation(w, v))
-    t = omega.reach(v, off)
-    if t < 1.0:
-        beta = _with_exact_sums(problem, t * (1.0 - 1e-12) * beta)
-        v, off = transposed(beta)
-    conjugate = loss.conjugate(y, beta, c)
-    total = float(conjugate.sum())
-    terms = np.abs(conjugate) + 2.0 * np.abs(beta) * (1.0 + np.abs(y))
-    dual = -omega.conjugate(v) - total
-    low = -omega.conjugate(v, off) * (1.0 + UNIT * (len(v) + 8.0)) - total
-    low -= float(of_sum(terms, _ONE)[0])
-    computed = np.array([primal, high, dual, low, primal, 2.0 * penalty, np.isnan(total)])
-    (found,) = _values(*computed[:, None])
-    dual_below_primal(found, loss, omega)
-    return _certificate(solution, found, violation, gram.dtype)
-
-
-def _with_exact_sums(problem: Problem, beta: Array) -> Array:
-    """Return coefficients near `beta`, within their bounds, whose groups sum to exactly 0."""
-    lower, upper = np.full(len(beta), -np.inf), np.full(len(beta), np.inf)
-    if hasattr(problem.loss, "pieces"):
-        lower, upper = problem.dual.lower, problem.dual.upper
-    point = np.clip(beta, lower, upper)
-    for column in problem.columns.T:
-        members = column > 0.0
-        point[members] = repaired(point[members], lower[members], upper[members], _ONE)
-    return point
-
-
-def _violation(problem: Problem, beta: Array, f: Array) -> float:
-    """Return the largest violation of the optimality conditions, NaN if the loss cannot tell."""
-    if not hasattr(problem.loss, "dual_slopes"):
-        return math.nan
-    left, right = problem.loss.dual_slopes(problem.y, beta, problem.c)
-    return float(np.maximum(np.maximum(f + left, -(f + right)), 0.0).max(initial=0.0))
