@@ -29,6 +29,7 @@ where beta_i can rise and (K beta)_i + phi_i'(beta_i - 0) <= m_g where it can fa
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, nan
@@ -319,17 +320,12 @@ class Problem:
         found = list[Problem]()
         for part, name in zip(slices, names, strict=True):
             rows, basis = (None if a is None else a[part] for a in (self.rows, self.basis))
-            problem = _Part(self.loss, self.y[part], self.c[part], rows, basis, name=name)
+            problem = copy(self)  # whose arrays have been checked
+            problem.y, problem.c = self.y[part], self.c[part]
+            problem.rows, problem.basis, problem.name = rows, basis, name
             problem.dual = self.dual.part(part)
             found.append(problem)
         return found
-
-
-class _Part(Problem):
-    """A part of a problem, whose arrays have been checked."""
-
-    def __post_init__(self) -> None:
-        pass
 
 
 def one_sided(

@@ -121,6 +121,12 @@ class Task:
             return np.array([-intercept if problem.sign is None else width])
         return np.array([width - intercept, -width - intercept])
 
+    def solution(self, coef: Array, intercept: float, width: float) -> Solution:
+        """Return the solution that is read as this model; its values are not known."""
+        multiplier = self.multipliers(intercept, width)
+        interval = np.stack([multiplier, multiplier], axis=1)
+        return Solution(self.variables(coef), np.zeros(0), multiplier, interval, "optimal")
+
     def settle(self, solution: Solution, gram: Any) -> None:
         """Bring a solution into the form of a model: no negative width, no row on both sides."""
         problem = self.problem

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from mercer.gram import Gram
+from mercer.gram.mapped_objects import Views
 from mercer.kernels import Kernel
 from mercer.kernels.columns_used import linear_columns
 from mercer.losses import PiecewiseQuadratic
@@ -27,12 +28,10 @@ from mercer.objects.parameters import (
     verbosity,
 )
 from mercer.objects.validation import count, take
-from mercer.solvers import Certificate, Problem, Solution
+from mercer.solvers import Certificate, Problem, Settings
 from mercer.solvers.centring import centring
 from mercer.solvers.class_pairs import PairSolutions
 from mercer.solvers.ladder import FINE_GAP, FINE_TOL, NAMES
-from mercer.solvers.prove.convex import prove_models
-from mercer.solvers.rounding import estimated, value_sizes
 from mercer.solvers.task import Task
 
 from ..input_validation import check_objects
@@ -44,10 +43,9 @@ from .fitting import fit, fit_on
 from .guaranteed_errors import guaranteed_errors, rounding_basis
 from .linear_part import with_linear_part
 from .multiclass import OneVsOne, Scheme
-from .proving import Check, Fitting, certificates, prove, values_of
+from .proving import Fitting, certificates, checked, prove
 from .repetition import Repetition, find_repetition, shared_out, sums_of_each
 from .rounding import rounding_of_values
-from .solving import TrainingKernel
 from .tasks import pose_tasks
 from .training_record import TrainingRecord
 
@@ -420,57 +418,42 @@ class KernelMachine(Reported, FittedAttributes, NamedKernelEstimator):
                 f"X must hold the {self._record.n_total} training samples; got {n_total}."
             )
         fit_diagnosis.refuse_other_data(self, X)
-        samples = self._samples(X, y, sample_weight, None, square=kernel.pairwise)
-        X, y, weight, kept = samples.X, samples.y, samples.weight, samples.kept
-        every, repetition = kept, None
+        samples = self._samples(X, y, sample_weight, extra, square=kernel.pairwise)
+        views = Views(samples.X)
+        data = TrainingData(**vars(samples), views=views, pairwise=kernel.pairwise)
+        every, repetition = data.kept, None
         if not kernel.pairwise:
-            repetition = find_repetition(X, y, _lines(extra, kept))
+            repetition = find_repetition(data.X, data.y, data.extra)
         if repetition is not None:
-            X, y = take(X, repetition.first), None if y is None else y[repetition.first]
-            weight = repetition.total(weight)
-            kept = repetition.first if kept is None else kept[repetition.first]
-        scheme, s = self._pose(y, weight, count(X), fitting=False)
-        tasks = pose_tasks(self, scheme.batch(s), _lines(extra, kept))
+            data = data.merged(repetition.first, repetition.total(data.weight))
+        scheme, s = self._pose(data.y, data.weight, data.n, fitting=False)
+        tasks = pose_tasks(self, scheme.batch(s), data.extra)
         if kernel.definiteness.order == 2:
-            with_linear_part(tasks, kernel, X)
+            with_linear_part(tasks, kernel, data.X)
         models = self._models(scheme, tasks, n_total, every, repetition=repetition)
         if models is None:
             raise ValueError("these are not the samples, labels and weights of the fit.")
-        if rigorous and getattr(X, "dtype", None) == np.float32:
-            X = X.astype(np.float64)  # so that differences are rounded in double precision
-        moved = centring(kernel, X, self._sums_to_zero)
+        if rigorous and getattr(data.X, "dtype", None) == np.float32:
+            # So that differences are rounded in double precision.
+            X = data.X.astype(np.float64)
+            data = replace(data, X=X, views=Views(X))
+        moved = centring(kernel, data.X, self._sums_to_zero)
         betas = [beta for beta, *_ in models]
-        matrix = scheme.stack(betas)
-        shifts = scheme.shifts(moved, matrix)  # in units of the tasks, as the models are
-        gram = Gram(kernel, X if moved is None else moved.rows, dtype="float64")
-        exact = TrainingKernel(gram, n_jobs=self.n_jobs)
-        values = scheme.training_values(matrix, exact)
-        solutions = []
-        for k, (task, (beta, b, t), shift) in enumerate(zip(tasks, models, shifts, strict=True)):
-            multiplier = task.multipliers(b + float(shift), t)
-            interval = np.stack([multiplier, multiplier], axis=1)
-            solution = Solution(task.variables(beta), values[k], multiplier, interval, "optimal")
-            if self._linear is not None:
-                solution.linear = b, self._linear[k]
-            solutions.append(solution)
-        doubts: tuple[str, ...] = ()
-        if rigorous:
-            bounds, doubts = guaranteed_errors(gram)
-        else:
-            bounds = estimated(value_sizes(gram))
-        conditional = bool(gram.definiteness.order)
-        reach = None if moved is None else moved.reach(X)
-        product = values_of(scheme, exact)
-        bounds = replace(bounds, product=product, conditional=conditional, reach=reach)
-        proofs = prove_models(tasks, solutions, values, bounds)
-        before = self.certificate_
-        found = certificates(
-            gram,
-            Check(proofs, "float64"),
-            self.certificates_,
-            before.convexity,
-            before.eigenvalue,
-        )
+        # In units of the tasks, as the models are.
+        shifts = scheme.shifts(moved, scheme.stack(betas)).tolist()
+        solutions = [
+            task.solution(beta, b + shift, t)
+            for task, (beta, b, t), shift in zip(tasks, models, shifts, strict=True)
+        ]
+        if self._linear is not None:
+            for solution, (_, b, _), a in zip(solutions, models, self._linear, strict=True):
+                solution.linear = b, a
+        gram = Gram(kernel, data.X if moved is None else moved.rows, dtype="float64")
+        bounds, doubts = guaranteed_errors(gram) if rigorous else (None, ())
+        fitting = Fitting(data, gram, scheme, Settings(), s, tasks, solutions, moved)
+        check = checked(fitting, "float64", self.n_jobs, bounds)
+        proofs, before = check.proofs, self.certificate_
+        found = certificates(gram, check, self.certificates_, before.convexity, before.eigenvalue)
         if rigorous:
             found = [
                 replace(certificate, rounding_basis=rounding_basis(doubts, proof.values.doubt))
@@ -507,11 +490,6 @@ def _refuse_misfits(model: Any) -> None:
             model.kernel_.validate(vectors)  # counts of the terms of documents
     if not fits:
         raise ValueError("support vectors and coefficients do not fit together")
-
-
-def _lines(extra: Any, kept: NDArray[np.intp] | None) -> Any:
-    """Return the per-row data other than the targets, for the rows that take part."""
-    return extra if extra is None or kept is None else extra[kept]
 
 
 def _short(codes: NDArray[np.intp]) -> NDArray[Any]:

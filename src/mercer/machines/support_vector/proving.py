@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -280,14 +280,14 @@ def prove(fitting: Fitting, n_jobs: int | None) -> Proved:
     """Return what is proved of the models; the fitting is refined where needed."""
     if not fitting.hurried:
         fitting.tidy()
-    check = _checked(fitting, checking_precision(fitting), n_jobs)
+    check = checked(fitting, checking_precision(fitting), n_jobs)
     check = _recomputed(fitting, check, n_jobs)
     if fitting.curvature is None:
         _look_at_curvature(fitting)
     check = _closed(fitting, check, n_jobs)
     if check.precision == "float32" and not fitting.hurried and _stuck(fitting, check.proofs):
         fitting.stalled.clear()
-        check = _closed(fitting, _checked(fitting, "float64", n_jobs), n_jobs)
+        check = _closed(fitting, checked(fitting, "float64", n_jobs), n_jobs)
     check = _recomputed(fitting, check, n_jobs)
     _judge(fitting, check)
     found = certificates(fitting.gram, check, fitting.solutions, *convexity_of(fitting))
@@ -317,11 +317,11 @@ class Check:
 def _recomputed(fitting: Fitting, check: Check, n_jobs: int | None) -> Check:
     """Recompute a proof in float64 if rounding dominates the gap, and refine the models there."""
     if check.precision == "float32" and _unsure(fitting, check.proofs):
-        check = _checked(fitting, "float64", n_jobs)
+        check = checked(fitting, "float64", n_jobs)
     double = check.precision == "float64" and fitting.gram.dtype == "float32"
     if double and _refinable(fitting, check.proofs):
         _refine(fitting, "float64", fitting.settings, range(len(fitting.tasks)))
-        check = _checked(fitting, "float64", n_jobs)
+        check = checked(fitting, "float64", n_jobs)
     return check
 
 
@@ -373,7 +373,7 @@ def _closed(fitting: Fitting, check: Check, n_jobs: int | None) -> Check:
         reached = [p.values.relative_gap for p in check.proofs]
         settings = replace(settings, tol=_CLOSER * settings.tol)
         _refine(fitting, precision, settings, wide)
-        check = _checked(fitting, precision, n_jobs)
+        check = checked(fitting, precision, n_jobs)
         for t in wide:
             solution = fitting.solutions[t]
             if solution.status == "iteration_limit" and fitting.run.max_iter is None:
@@ -453,10 +453,16 @@ def _refine(fitting: Fitting, precision: str, settings: Settings, chosen: Sequen
         fitting.tidy()
 
 
-def _checked(fitting: Fitting, precision: str, n_jobs: int | None) -> Check:
+def checked(
+    fitting: Fitting, precision: str, n_jobs: int | None, bounds: ValueErrors | None = None
+) -> Check:
+    """Return the proofs of the models on kernel values of a precision.
+
+    `bounds`: guaranteed errors of these values, in place of estimates.
+    """
     if fitting.hurried:
         return _as_solved(fitting)
-    return Check(_proofs(fitting, precision, n_jobs), precision)
+    return Check(_proofs(fitting, precision, n_jobs, bounds), precision)
 
 
 def _as_solved(fitting: Fitting) -> Check:
@@ -522,25 +528,23 @@ def _estimate(fitting: Fitting) -> float:
     return max(rounding_of_values(fitting.gram, *models, "float32", fitting.settings.n_jobs))
 
 
-def _proofs(fitting: Fitting, precision: str, n_jobs: int | None) -> list[Proof]:
+def _proofs(
+    fitting: Fitting, precision: str, n_jobs: int | None, bounds: ValueErrors | None
+) -> list[Proof]:
     values = _fresh_values(fitting) if precision == fitting.gram.dtype else None
     kernel = TrainingKernel(fitting.gram, precision, n_jobs)
     if precision == "float32":
         fitting.measure_errors(values)
     if values is None:
         values = fitting.scheme.training_values(fitting.matrix(), kernel)
-    moved = fitting.centring
-    errors = fitting.errors(
-        precision,
-        product=values_of(fitting.scheme, kernel),
+    scheme, moved = fitting.scheme, fitting.centring
+    errors = replace(
+        fitting.errors(precision) if bounds is None else bounds,
+        product=lambda betas: scheme.training_values(scheme.stack(betas), kernel),
+        conditional=bool(fitting.gram.definiteness.order),
         reach=None if moved is None else moved.reach(fitting.data.X),
     )
     return prove_models(fitting.tasks, fitting.solutions, values, errors)
-
-
-def values_of(scheme: Scheme, kernel: TrainingKernel) -> Callable[[list[Array]], list[Array]]:
-    """Return a function from coefficients of all tasks to their values on the training rows."""
-    return lambda betas: scheme.training_values(scheme.stack(betas), kernel)
 
 
 def _fresh_values(fitting: Fitting) -> list[Array] | None:
