@@ -28,7 +28,7 @@ from mercer.solvers import (
     solve,
     svm_dual_matrices,
 )
-from mercer.solvers.prove.values import hard_margin_values
+from mercer.solvers.prove.primal_dual import hard_margin_values
 from tests.literature.problems import (
     CLOUDS_KERNEL,
     QUADRATIC,

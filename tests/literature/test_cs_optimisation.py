@@ -15,7 +15,7 @@ from mercer.kernels import RBF, Linear, Precomputed
 from mercer.losses import Hinge, SquaredHinge
 from mercer.run import Run
 from mercer.solvers import DualProblem, Settings, Solution, solve
-from mercer.solvers.prove.values import hard_margin_values, loss_values
+from mercer.solvers.prove.primal_dual import hard_margin_values, loss_values
 from tests.literature.problems import (
     CLOUDS_KERNEL,
     EXACT,

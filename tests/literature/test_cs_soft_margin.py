@@ -16,7 +16,7 @@ from sklearn.datasets import load_iris
 from mercer import SVC, NuSVC
 from mercer.data import TrainingSet
 from mercer.losses import CombinedHinge, Hinge, SquaredHinge
-from mercer.solvers.prove.values import loss_values
+from mercer.solvers.prove.primal_dual import loss_values
 from tests.literature.problems import (
     CLOUDS_KERNEL,
     EXACT,

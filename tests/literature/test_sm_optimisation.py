@@ -22,7 +22,7 @@ from mercer.losses import EpsilonInsensitive, Hinge
 from mercer.run import Report, Run
 from mercer.solvers import DualProblem, Settings, solve
 from mercer.solvers.certificate import significant_figures
-from mercer.solvers.prove.values import Values, loss_values
+from mercer.solvers.prove.primal_dual import Values, loss_values
 
 Array = NDArray[np.float64]
 

@@ -15,7 +15,7 @@ from mercer.gram import Gram
 from mercer.machines.support_vector.proving import Check, certificates
 from mercer.solvers.problem import Solution
 from mercer.solvers.prove.convex import Proof
-from mercer.solvers.prove.values import Values
+from mercer.solvers.prove.primal_dual import Values
 from tests.machines.data_sets import MACHINES, classes, data_for, regression, scores
 
 

@@ -12,7 +12,7 @@ from mercer.losses import Hinge
 from mercer.machines.support_vector import base, proving
 from mercer.machines.support_vector.proving import GAP_LIMIT
 from mercer.machines.support_vector.rounding import ERROR, rounding_of_values
-from mercer.solvers.prove.values import loss_values
+from mercer.solvers.prove.primal_dual import loss_values
 
 rng = np.random.default_rng(2)
 X = rng.normal(size=(150, 4))

@@ -13,7 +13,7 @@ from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from mercer.losses import EpsilonInsensitive
 from mercer.machines.support_vector import proving
 from mercer.solvers import decomposition, ladder
-from mercer.solvers.prove.values import hard_margin_values, hard_tube_values
+from mercer.solvers.prove.primal_dual import hard_margin_values, hard_tube_values
 
 PROGRAM = """
 import os, signal, threading, time, warnings

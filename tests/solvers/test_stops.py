@@ -18,7 +18,7 @@ from mercer.kernels import RBF, Definiteness, FromFunction, Precomputed, Sigmoid
 from mercer.losses import Hinge
 from mercer.run import Run
 from mercer.solvers import DualProblem, Settings, Solution, solve
-from mercer.solvers.prove.values import loss_values
+from mercer.solvers.prove.primal_dual import loss_values
 
 Array = NDArray[np.float64]
 

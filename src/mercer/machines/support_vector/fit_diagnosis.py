@@ -18,7 +18,7 @@ from mercer.objects.tables import columns_of, is_table
 from mercer.objects.validation import is_missing, take
 from mercer.solvers import Certificate
 from mercer.solvers.certificate import GAP_LIMIT
-from mercer.solvers.prove.values import dot
+from mercer.solvers.prove.primal_dual import dot
 from mercer.solvers.task import joined
 
 from ..errors import ConvexCombination, NotSeparableError

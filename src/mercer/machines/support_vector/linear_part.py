@@ -36,7 +36,7 @@ from mercer.objects.validation import VECTORS, count
 from mercer.solvers import Solution
 from mercer.solvers.dense_interior_point import require_memory
 from mercer.solvers.equations import FeasiblePoint, near_equations
-from mercer.solvers.prove.values import Values
+from mercer.solvers.prove.primal_dual import Values
 from mercer.solvers.rounding import UNIT
 from mercer.solvers.task import Task
 

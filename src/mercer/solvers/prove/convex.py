@@ -4,8 +4,8 @@
    (`mercer.solvers.rounding`).
 2. A dual point next to the coefficients that satisfies all constraints exactly
    (`mercer.solvers.feasibility`, `mercer.solvers.equations`).
-3. Primal and dual value, widened by what rounding can contribute (`.values`), and the violation of
-   the optimality conditions.
+3. Primal and dual value, widened by what rounding can contribute (`.primal_dual`), and the
+   violation of the optimality conditions.
 4. The status, and the certificate (`.statements.bounded`).
 
 `prove_models` takes steps 2 and 3 for the tasks of a fit, `certificate` all four for any problem.
@@ -31,8 +31,7 @@ from ..feasibility import repaired, within_bounds
 from ..problem import DualProblem, Problem, Solution, without_signs
 from ..rounding import UNIT, ValueErrors, estimated, of_sum, value_sizes
 from ..task import Task, joined
-from .statements import bounded
-from .values import (
+from .primal_dual import (
     Doubt,
     Values,
     conditions,
@@ -44,6 +43,7 @@ from .values import (
     values_of,
     widened_values,
 )
+from .statements import bounded
 
 _ONE = np.zeros(1, dtype=np.intp)
 """Where the only machine begins."""
