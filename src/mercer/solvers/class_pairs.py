@@ -175,7 +175,8 @@ class PairSolutions:
     @property
     def status(self) -> str:
         """How the worst pair ended; one that stalled is still to be solved."""
-        return max(self.statuses, key=("stalled", *STATUSES).index)
+        ended = np.unique(self.ended).tolist()
+        return max(map(self.names.__getitem__, ended), key=("stalled", *STATUSES).index)
 
     @status.setter
     def status(self, name: str) -> None:

@@ -22,7 +22,6 @@ from mercer.solvers.class_pairs import ClassPairs, PairsOfClasses, PairSolutions
 from mercer.solvers.prove import Certificates
 from mercer.solvers.rounding import UNIT
 
-from ..progress import is_watched
 from .multiclass import OneVsOne, Scheme, Single, pair_places
 from .proving import Fitting, Proved, assumption, prove
 from .rounding import SEEN
@@ -72,15 +71,19 @@ def posed(
     known: Definiteness,
     X: Any,
     weight: Array,
+    watched: bool,
 ) -> PairTasks | None:
-    """Return the pairs of a fit as one problem, None where each is to be a problem of its own."""
+    """Return the pairs of a fit as one problem, None where each is to be a problem of its own.
+
+    `watched`: whether the progress of the fit is reported to anything.
+    """
     if machine.solver != "auto" or not machine._plain:
         return None
     many = isinstance(scheme, OneVsOne) and len(scheme.classes) >= MANY
     if not many:
         if machine.dtype == "float32" or machine.gap_tol is not None or machine.max_iter >= 0:
             return None
-        if is_watched(machine):
+        if watched:
             return None
         if not isinstance(scheme, OneVsOne | Single) or scheme.classes is None or not _small(X):
             return None

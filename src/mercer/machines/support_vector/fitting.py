@@ -26,6 +26,7 @@ for calibration.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -39,7 +40,7 @@ from mercer.solvers.class_pairs import PairSolutions
 
 from ..constant_kernels import warn_of_constant
 from ..kernel_estimator import TrainingData
-from ..progress import Listener, listening
+from ..progress import Listener, is_watched, listening
 from . import class_pairs, fit_diagnosis
 from .definiteness import check_definiteness
 from .linear_part import with_linear_part
@@ -253,7 +254,10 @@ def _solved(
     scheme, s = machine._pose(data.y, data.weight, count(X), fitting=True)
     machine._set_price(float(s.sum()))
     known = check_definiteness(machine, kernel)
-    tasks: Any = class_pairs.posed(machine, scheme, kernel, known, X, s) if alone else None
+    tasks: Any = None
+    watched = is_watched(machine)
+    if alone:
+        tasks = class_pairs.posed(machine, scheme, kernel, known, X, s, watched)
     starts, precision = None, "float64"
     if tasks is None:
         tasks = pose_tasks(machine, scheme.batch(s), data.extra)
@@ -264,7 +268,7 @@ def _solved(
         precision = machine._kernel_dtype(tasks[0].problem)
     gram = matrix(precision)
     gram.definiteness = known
-    with listening(machine, len(tasks)) as listeners:
+    with listening(machine, len(tasks)) if watched else nullcontext(()) as listeners:
         settings, run = limits.of(machine, listeners)
         solutions = solve_tasks(tasks, gram, settings, run, starts)
     return Fitting(data, gram, scheme, settings, run, s, tasks, solutions, moved)
