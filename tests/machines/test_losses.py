@@ -10,6 +10,7 @@ from mercer.losses import (
     CombinedHinge,
     EpsilonInsensitive,
     Hinge,
+    Huber,
     Logistic,
     OneSided,
     Squared,
@@ -27,6 +28,7 @@ LOSSES = [
     (EpsilonInsensitive([[0.1, 0.6]]), (0.4,)),
     (SquaredEpsilonInsensitive(0.25), (-0.8, 0.0, 1.3)),
     (Squared(), (-0.8, 0.0, 1.3)),
+    (Huber(0.6), (-0.8, 0.0, 1.3)),
     (OneSided(), (-0.8, 0.0)),
     (OneSided(-1.0), (0.4,)),
 ]
@@ -109,6 +111,17 @@ def test_hinge_bounds_the_errors():
     f = np.linspace(-2, 2, 41)
     assert (Hinge().value(1, f) >= ZeroOne().value(1, f)).all()
     assert ZeroOne().value([1, 1, -1, -1], [0.5, -0.5, 0.5, 0.0]).tolist() == [0, 1, 1, 1]
+
+
+def test_the_loss_of_huber_and_its_noise_model():
+    loss = Huber(0.5)
+    assert loss.value(1.0, [1.25, 1.5, 3.0]).tolist() == [0.0625, 0.25, 1.75]
+    grid = np.linspace(-60.0, 60.0, 400_001)
+    for c in (0.4, 3.0):
+        assert np.trapezoid(loss.density(0.0, grid, c), grid) == pytest.approx(1.0, abs=1e-6)
+    for delta in (0.0, -1.0, np.inf, np.nan):
+        with pytest.raises(ValueError, match="delta must be positive"):
+            Huber(delta)
 
 
 def test_infinite_weights_are_constraints():

@@ -3,6 +3,7 @@
 from .base import DualTerms, Loss, PiecewiseQuadratic
 from .epsilon_insensitive import EpsilonInsensitive, SquaredEpsilonInsensitive
 from .hinge import CombinedHinge, Hinge, SquaredHinge, ZeroOne
+from .huber import Huber
 from .logistic import Logistic
 from .one_sided import OneSided
 from .regularisers import L1, L2, Quadratic, Regulariser
@@ -15,6 +16,7 @@ __all__ = [
     "DualTerms",
     "EpsilonInsensitive",
     "Hinge",
+    "Huber",
     "Logistic",
     "Loss",
     "OneSided",

@@ -20,6 +20,9 @@ _UNIT = 2.0**-53
 class Regulariser(ABC):
     """A convex penalty Omega(w) >= 0 with Omega(0) = 0.
 
+    An optional method ``prox(w, t)``, the minimiser of t Omega(u) + |u - w|^2 / 2, serves proximal
+    gradient methods.
+
     Examples
     --------
     >>> import numpy as np
@@ -85,6 +88,10 @@ class L1(Regulariser):
         """Return lam over the largest entry, at most 1."""
         return self.lam / max(_largest(v, error), self.lam)
 
+    def prox(self, w: Any, t: float) -> Any:
+        """Return the minimiser of t Omega(u) + |u - w|^2 / 2: soft thresholding."""
+        return np.sign(w) * np.maximum(np.abs(w) - t * self.lam, 0.0)
+
 
 class L2(Regulariser):
     """Omega(w) = lam / 2 sum_i w_i^2: weight decay.
@@ -115,6 +122,10 @@ class L2(Regulariser):
     def violation(self, w: Any, v: Any) -> float:
         """Return the largest entry of lam w - v."""
         return float(np.abs(self.lam * np.asarray(w) - v).max(initial=0.0))
+
+    def prox(self, w: Any, t: float) -> Any:
+        """Return the minimiser of t Omega(u) + |u - w|^2 / 2."""
+        return np.asarray(w) / (1.0 + t * self.lam)
 
 
 class Quadratic(Regulariser):

@@ -312,7 +312,7 @@ class KernelMachine(Reported, FittedAttributes, NamedKernelEstimator):
         self, fitting: Fitting, kernel: Kernel, rows: NDArray[np.intp], coef: Array
     ) -> None:
         """Keep the kernel, the support vectors and their coefficients."""
-        kept, X, weight = fitting.data.kept, fitting.data.views.X, fitting.data.weight
+        kept, X, weight = fitting.data.kept, fitting.data.X, fitting.data.weight
         self.kernel_, self._distinct = kernel, None
         self.support_ = (rows if kept is None else kept[rows]).astype(np.int32)
         if kernel.pairwise:

@@ -250,7 +250,7 @@ def _solved(
     by what the rows behind the matrix were translated. `alone`: whether the fit is neither started
     from another nor compared with one, so that small pairs of classes can be one job.
     """
-    X = data.views.X
+    X = data.X
     scheme, s = machine._pose(data.y, data.weight, count(X), fitting=True)
     machine._set_price(float(s.sum()))
     known = check_definiteness(machine, kernel)
