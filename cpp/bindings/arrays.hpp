@@ -4,6 +4,7 @@
 #include <nanobind/ndarray.h>
 // The casters must be the same in every file that casts.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>

@@ -40,4 +40,5 @@ NB_MODULE(_native, m) {
   bind_cost_paths(m);
   bind_pair_decisions(m);
   bind_row_scans(m);
+  bind_coordinate_descent(m);
 }

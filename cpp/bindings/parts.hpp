@@ -15,5 +15,7 @@ void bind_cost_paths(nanobind::module_& m);
 void bind_pair_decisions(nanobind::module_& m);
 /// Single passes over the rows of a data set.
 void bind_row_scans(nanobind::module_& m);
+/// Dual coordinate descent over sparse rows.
+void bind_coordinate_descent(nanobind::module_& m);
 
 }  // namespace mercer

@@ -15,6 +15,23 @@ def set_num_threads(n: int, /) -> None: ...
 def usable_cpus() -> int: ...
 def all_finite(x: NDArray[Any]) -> bool: ...
 def distinct_rows(x: NDArray[Any], limit: int) -> int: ...
+def descend(
+    value: NDArray[np.float64],
+    column: NDArray[Any],
+    start: NDArray[Any],
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    slope: NDArray[np.float64],
+    curvature: NDArray[np.float64],
+    whole: NDArray[np.float64],
+    lam: float,
+    order: NDArray[np.int64],
+    largest: float,
+    smallest: float,
+    beta: NDArray[np.float64],
+    w: NDArray[np.float64],
+    active: NDArray[np.uint8],
+) -> tuple[float, float]: ...
 def token_diagonal(
     kernel: tuple[Any, ...], token: NDArray[np.int32], start: NDArray[np.int64], n_jobs: int = 0
 ) -> NDArray[np.float64]: ...

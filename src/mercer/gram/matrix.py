@@ -301,6 +301,25 @@ class Gram:
         columns = self.n if chosen is None else len(chosen)
         return _product(self._block(rows, chosen), V, columns, n_jobs)
 
+    # -- as the operator of a problem (`mercer.solvers.operator`) ---------------------------
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of objects, and of coefficients."""
+        return self.n, self.n
+
+    def dot(self, w: np.ndarray, rows: Any = None) -> np.ndarray:
+        """Return the values K w, at some rows or at all."""
+        return self.matmul(w) if rows is None else self.matmul(w)[rows]
+
+    def t_dot(self, u: np.ndarray, rows: Any = None) -> np.ndarray:
+        """Return K' u, with u given at some rows, which may repeat, or at all."""
+        return self.matmul(u if rows is None else np.bincount(rows, u, self.n))
+
+    def rows(self, index: Any) -> np.ndarray:
+        """Return some rows of the matrix."""
+        return self.tile(index)
+
     def grouped_matmul(
         self, groups: list[tuple[int, np.ndarray]], n_jobs: int | None, rows: Any, cols: Any
     ) -> np.ndarray:

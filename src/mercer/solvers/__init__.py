@@ -9,13 +9,16 @@ from .matrices import (
     hard_margin_primal_matrices,
     svm_dual_matrices,
 )
+from .operator import Design, Operator
 from .problem import DualProblem, Job, Problem, Settings, Solution
 from .prove.convex import certificate
 
 __all__ = [
     "Certificate",
+    "Design",
     "DualProblem",
     "Job",
+    "Operator",
     "Problem",
     "QuadraticProgram",
     "Settings",

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mercer.losses import Regulariser
+from mercer.objects.arrays import Array
 from mercer.run import Run
 
 from .problem import DualProblem, Job, Problem, Settings
@@ -33,7 +34,7 @@ _ACCESS = {
     "rows": "rows of the matrix",
     "dot": "products with the matrix",
     "t_dot": "products with the transposed matrix",
-    "matrix": "a stored matrix of weights",
+    "csr": "the rows of a linear machine's design",
 }
 """What a method of an operator gives to a solver."""
 
@@ -136,8 +137,9 @@ class Solver(ABC):
                 return ""  # solvers of hard constraints are for nothing else
             refusal = next(self._lacking_in_primal(problem), None)
             return refusal or next(self._lacking_in_dual(problem), None)
-        dual: Any = problem
-        return next(self._lacking_in_dual(dual), None) if hasattr(dual, "dual") else None
+        if isinstance(problem, DualProblem):
+            return next(self._lacking_in_dual(problem), None)
+        return None
 
     def _lacking_in_primal(self, problem: Problem) -> Iterator[str]:
         """Yield a sentence for a regulariser, loss or weights that the solver does not take."""
@@ -166,6 +168,21 @@ class Solver(ABC):
 
     def _not_taken(self, given: str, allowed: Iterable[str | None]) -> str:
         return f"{self.name} takes {' or '.join(map(str, allowed))}, not {given}."
+
+
+def relative_gap(
+    problem: Problem, penalty: float, conjugate: float, values: Array, beta: Array
+) -> float:
+    """Return the duality gap relative to the primal value, as a solver measures its progress.
+
+    `penalty`, `conjugate`: the regulariser at the model, and its conjugate at the dual point (for
+    the norm of a function both are half its square). `values`: of the model, `beta`: the dual
+    point. What is proved of a solution is computed by `certificate`.
+    """
+    y, c, loss = problem.y, problem.c, problem.loss
+    primal = penalty + float(loss.cost(y, values, c).sum())
+    gap = primal + conjugate + float(loss.conjugate(y, beta, c).sum())
+    return gap / primal if primal > 0.0 else abs(gap)
 
 
 def in_turn(solve: Callable[[Any, Run], list[Any]], parts: Iterable[Any], run: Run) -> list[Any]:

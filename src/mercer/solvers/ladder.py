@@ -33,14 +33,17 @@ from mercer.run import Run
 
 from .base import Solver
 from .class_pairs import ClassPairs, PairsOfClasses
+from .coordinate_descent import CoordinateDescent
 from .decomposition import Decomposition, refuse_overflow
 from .feature_interior_point import solve_in_features
+from .fista import FISTA
 from .hard_margin import HardMargin
 from .hard_tube import HardTube
 from .interior_point_solver import InteriorPointSolver
 from .margin import margin_of
 from .problem import DualProblem, Job, Problem, Settings, Solution, without_signs
 from .rounding import largest_square
+from .smo import SMO
 from .snapping import snap_to_bounds
 
 FINE_TOL, FINE_GAP = 1e-5, 1e-6
@@ -462,6 +465,9 @@ SOLVERS: tuple[Solver, ...] = (
     HardTube(_with_fallbacks),
     HardMargin(solve_jobs, "interior_point"),
     InteriorPointSolver(),
+    SMO(),
+    CoordinateDescent(),
+    FISTA(),
 )
 """The solvers among which "auto" chooses, in this order."""
 

@@ -376,9 +376,9 @@ def without_signs(problem: Problem, gram: Any) -> tuple[Problem, Any]:
     Raises ValueError for a matrix of other objects, and with signs for a conditionally definite
     kernel: its coefficients must sum to 0, and the sums that the basis fixes are other ones.
     """
-    if problem.rows is None and len(problem.y) != gram.n:
+    if problem.rows is None and len(problem.y) != gram.shape[0]:
         raise ValueError(
-            f"the problem has {len(problem.y)} variables and the kernel matrix {gram.n} objects; "
+            f"the problem has {len(problem.y)} variables and the matrix {gram.shape[0]} objects; "
             "pass rows, the object of each variable."
         )
     if problem.sign is None:

@@ -126,8 +126,10 @@ class KernelMachine(Reported, FittedAttributes, NamedKernelEstimator):
     """Optimiser to begin with. "decomposition" takes steps on pairs and blocks of coefficients, on
     any number of samples, and changes the method where they make little progress. "interior_point"
     takes Newton steps in the features of the kernel matrix, up to a few thousand samples, and is
-    meant for badly conditioned problems. "auto" is "decomposition", and "interior_point" for
-    kernels that are conditionally positive definite of order 2."""
+    meant for badly conditioned problems. "smo" is Platt's algorithm as it is in the textbooks, for
+    classifiers with an intercept: slow, for reading. "auto" is "decomposition", and
+    "interior_point" for kernels that are conditionally positive definite of order 2. A solver that
+    does not take the problem of a machine is refused."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train the machine.
