@@ -45,10 +45,10 @@ def test_two_classes_agree_with_scikit_learn() -> None:
     np.testing.assert_array_equal(ours.predict(NEW), theirs.predict(NEW))
     # scikit-learn sums five error functions in the place of the logistic function.
     np.testing.assert_allclose(ours.predict_proba(NEW), theirs.predict_proba(NEW), atol=2e-3)
-    for a, b in zip(
-        ours.latent_mean_and_variance(NEW), theirs.latent_mean_and_variance(NEW), strict=True
-    ):
-        np.testing.assert_allclose(a, b, rtol=2e-2, atol=2e-2)
+    if hasattr(theirs, "latent_mean_and_variance"):  # scikit-learn 1.7 and later
+        found = theirs.latent_mean_and_variance(NEW)
+        for a, b in zip(ours.latent_mean_and_variance(NEW), found, strict=True):
+            np.testing.assert_allclose(a, b, rtol=2e-2, atol=2e-2)
     proof = ours.certificate_
     assert proof.status == "stationary"
     assert proof.relative_gap < 1e-9

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+# `numpy.typing` and `fractions`, which it imports, are small. Old versions of scikit-learn
+# do not load them.
 PROGRAM = """
 import sys
 import sklearn.svm
@@ -10,7 +12,7 @@ before = set(sys.modules)
 from mercer import SVC
 packages = {name.split(".")[0] for name in set(sys.modules) - before}
 heavy = {name for name in set(sys.modules) - before if name.startswith("scipy.")}
-print(sorted(packages - {"mercer"} | heavy))
+print(sorted(packages - {"mercer", "numpy", "fractions"} | heavy))
 """
 
 

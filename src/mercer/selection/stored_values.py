@@ -45,8 +45,9 @@ class StoredValues(Precomputed):
     def __repr__(self) -> str:
         return repr(self.of)  # in warnings
 
-    def _parts(self) -> list[Kernel]:
-        return []  # the other kernel takes other objects
+    def inner_kernels(self) -> list[Kernel]:
+        """Return no kernel: the other one takes other objects."""
+        return []
 
 
 def refusal(machine: Any) -> str | None:

@@ -247,15 +247,15 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         self._require_fit()
         predictor = None if self.break_ties else self._pair_predictor()
         if predictor is None:
-            return self._per_row(X, self._rule().predict)
+            return self.classes_[self._per_row(X, self._rule().winners)]
         X, k = check_objects(self, X, self.kernel_), len(self.classes_)
         rows = max(_ROWS, _VOTED // k) if predictor.many else _rows_at_once(k)
         return self.classes_[_in_blocks(X, rows, predictor.votes).argmax(axis=1)]
 
     def _rule(self) -> DecisionRule:
         """Return how decision values become labels and scores."""
-        shape = self.decision_function_shape
-        return DecisionRule(self.classes_, self._one_against_one(), self.break_ties, shape)
+        pairs, shape = self._record.codes is not None, self.decision_function_shape
+        return DecisionRule(self.classes_, pairs, self.break_ties, shape)
 
     def _can_estimate(self) -> bool:
         if not self.probability:

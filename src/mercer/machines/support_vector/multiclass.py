@@ -418,18 +418,18 @@ class DecisionRule:
 
     def predict(self, values: Array) -> NDArray[Any]:
         """Return the labels."""
-        if self.break_ties and self.shape == "ovo":
-            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
         return self.classes_[self.winners(values)]
 
     def winners(self, values: Array) -> NDArray[np.intp]:
         """Return the positions of the predicted classes."""
+        if self.break_ties and self.shape == "ovo":
+            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
         k = len(self.classes_)
         if k == 2:
             return (values[:, 0] >= 0.0).astype(np.intp)
         if not self.one_against_one:
             return values.argmax(axis=1)
-        if self.break_ties and self.shape == "ovr":
+        if self.break_ties:
             return one_score_per_class(values, k).argmax(axis=1)
         return votes(values, k).argmax(axis=1)
 
