@@ -11,7 +11,7 @@ import mercer
 
 ROOT = Path(__file__).resolve().parents[2]
 # Folders that tools make, and src, whose packages are named one by one.
-NOT_OURS = {".git", ".venv", "build", "dist", "src"} | {
+NOT_OURS = {".git", ".venv", ".venv-oldest", "build", "dist", "src"} | {
     ".hypothesis",
     ".mypy_cache",
     ".pytest_cache",
