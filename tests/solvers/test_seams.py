@@ -192,7 +192,7 @@ def test_a_problem_is_that_of_its_numbers_whatever_holds_them() -> None:
     lists = Problem(Hinge(), Y.tolist(), [2] * 60, basis=[0] * 60)  # type: ignore[arg-type]
     arrays = Problem(Hinge(), Y, np.full(60, 2.0), basis=BIAS)
     assert_equal(*(solve(p, gram, Settings()).beta for p in (lists, arrays)))
-    with pytest.raises(ValueError, match="60 variables and the kernel matrix 30 objects"):
+    with pytest.raises(ValueError, match="60 variables and the matrix 30 objects"):
         solve(arrays, gram.take(np.arange(30)), Settings())
     constant = replace(arrays, basis=np.ones((60, 1)))
     with pytest.raises(ValueError, match=r"integers such as np.zeros\(60, dtype=int\); got float"):
@@ -274,7 +274,8 @@ def test_a_penalty_on_coefficients_is_certified_by_value_and_conjugate(kernel: A
     assert poor.dual <= proof.primal < poor.primal
     assert poor.status == "iteration_limit"
     with pytest.raises(ValueError, match="the norm of a function, not a penalty on coefficients"):
-        choose(problem)
+        choose(problem, "decomposition")
+    assert choose(problem).name == "fista"
 
 
 def test_other_penalties_have_closed_forms_to_compare_with() -> None:
@@ -401,10 +402,11 @@ def test_no_solver_drops_a_penalty_on_coefficients(solver: Solver, loss: Any, c:
 def test_an_operator_must_have_what_a_solver_requires(solver: Solver) -> None:
     """Every registered solver declares what it asks of its operator, and it is looked at."""
     problems = [
-        Problem(loss, Y, np.full(60, c), omega=omega)
+        Problem(loss, Y, np.full(60, c), basis=basis, omega=omega)
         for loss in (Hinge(), EpsilonInsensitive(0.1))
         for c in (2.0, np.inf)
         for omega in (None, L1(0.5), L2(0.5))
+        for basis in (None, BIAS)
     ]
     taken = [p for p in problems if solver.takes(p) is None]
     assert solver.requires

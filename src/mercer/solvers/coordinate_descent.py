@@ -82,7 +82,8 @@ class _Descent:
         self.curvature = zero if terms.curv_left is None else terms.curv_left
         whole = design.diag() / self.lam + self.curvature
         arrays = terms.lower, terms.upper, self.slope, self.curvature, whole
-        self.terms: Any = [np.ascontiguousarray(a, dtype=np.float64) for a in arrays]
+        doubles = [np.ascontiguousarray(a, dtype=np.float64) for a in arrays]
+        self.terms = doubles[0], doubles[1], doubles[2], doubles[3], doubles[4]
         self.beta = np.clip(zero if start is None else start, terms.lower, terms.upper)
         self.active = np.ones(m, dtype=np.uint8)
         self.order = np.arange(m, dtype=np.int64)
@@ -128,9 +129,10 @@ class _Descent:
         for first in range(0, len(self.order), self.rows_at_once):
             run.check()
             chunk = self.order[first : first + self.rows_at_once]
-            matrix = rows.data, rows.indices, rows.indptr
-            state = chunk, *self.bounds, self.beta, self.w, self.active
-            high, low = _native.descend(*matrix, *self.terms, self.lam, *state)
+            matrix, where = (rows.data, rows.indices, rows.indptr), (chunk, *self.bounds)
+            high, low = _native.descend(
+                *matrix, *self.terms, self.lam, *where, self.beta, self.w, self.active
+            )
             largest, smallest = max(largest, high), min(smallest, low)
         self.order = self.order[self.active[self.order] > 0]
         self.largest = max(largest, -smallest, 0.0)

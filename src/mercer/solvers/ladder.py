@@ -94,7 +94,7 @@ def choose(problem: Any, solver: str | Solver = "auto", operator: Any = None) ->
                 return candidate
             refusals.append(refusal)
     if not refusals:
-        names = ", ".join(repr(name) for name in NAMES[1:])
+        names = ", ".join(dict.fromkeys(repr(s.name) for s in SOLVERS[1:]))
         raise ValueError(f"solver must be 'auto' or one of {names}; got {solver!r}.")
     raise ValueError(" ".join(dict.fromkeys(filter(None, refusals))))
 
@@ -471,5 +471,12 @@ SOLVERS: tuple[Solver, ...] = (
 )
 """The solvers among which "auto" chooses, in this order."""
 
-NAMES = ("auto", *dict.fromkeys(s.name for s in SOLVERS if not isinstance(s, ClassPairs)))
-"""What the parameter ``solver`` of a machine may be; pairs of classes are found, not asked for."""
+NAMES = (
+    "auto",
+    *dict.fromkeys(
+        s.name
+        for s in SOLVERS
+        if Problem in s.kinds and None in s.omegas and all(hasattr(Gram, r) for r in s.requires)
+    ),
+)
+"""What the parameter ``solver`` of a kernel machine may be: solvers for the norm of a function."""

@@ -15,7 +15,6 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from mercer.kernels import Definiteness
 from mercer.objects.arrays import Array
 
 
@@ -56,6 +55,12 @@ class Operator(Protocol):
         """Return the operator of objects that are multiplied by 1 or -1 in feature space."""
 
 
+class _PositiveSemidefinite(str):
+    """The claim of X X', as `mercer.kernels.Definiteness` has it, which solvers do not load."""
+
+    order, is_psd = 0, True
+
+
 class Design:
     """The design matrix of a linear machine: rows of numbers, one weight for each column.
 
@@ -79,7 +84,7 @@ class Design:
     ('optimal', array([1., 0.]))
     """
 
-    definiteness = Definiteness.POSITIVE_SEMIDEFINITE
+    definiteness: Any = _PositiveSemidefinite("positive semidefinite")
 
     def __init__(self, X: Any) -> None:
         matrix: Any = X.tocsr() if sp.issparse(X) else np.asarray(X)

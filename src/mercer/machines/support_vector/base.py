@@ -28,6 +28,7 @@ from mercer.objects.parameters import (
     verbosity,
 )
 from mercer.objects.validation import count, take
+from mercer.run import Run
 from mercer.solvers import Certificate, Problem, Settings
 from mercer.solvers.centring import centring
 from mercer.solvers.class_pairs import PairSolutions
@@ -128,8 +129,7 @@ class KernelMachine(Reported, FittedAttributes, NamedKernelEstimator):
     takes Newton steps in the features of the kernel matrix, up to a few thousand samples, and is
     meant for badly conditioned problems. "smo" is Platt's algorithm as it is in the textbooks, for
     classifiers with an intercept: slow, for reading. "auto" is "decomposition", and
-    "interior_point" for kernels that are conditionally positive definite of order 2. A solver that
-    does not take the problem of a machine is refused."""
+    "interior_point" for kernels that are conditionally positive definite of order 2."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train the machine.
@@ -452,7 +452,7 @@ class KernelMachine(Reported, FittedAttributes, NamedKernelEstimator):
                 solution.linear = b, a
         gram = Gram(kernel, data.X if moved is None else moved.rows, dtype="float64")
         bounds, doubts = guaranteed_errors(gram) if rigorous else (None, ())
-        fitting = Fitting(data, gram, scheme, Settings(), s, tasks, solutions, moved)
+        fitting = Fitting(data, gram, scheme, Settings(), Run(), s, tasks, solutions, moved)
         check = checked(fitting, "float64", self.n_jobs, bounds)
         proofs, before = check.proofs, self.certificate_
         found = certificates(gram, check, self.certificates_, before.convexity, before.eigenvalue)

@@ -40,7 +40,6 @@ from mercer.solvers.prove.primal_dual import Values
 from mercer.solvers.rounding import UNIT
 from mercer.solvers.task import Task
 
-
 _NO_EXTENT = 1e-12  # relative extent of the data in a direction that counts as zero
 _COPIES = 4  # arrays of the size of the rows that exist at one time
 # Residual of the equations, relative to the size of their terms, allowed in a dual value.
