@@ -15,20 +15,15 @@ REPEATED_NAMES = {
     "centring.py",
     "cholesky.py",
     "class_pairs.py",
-    "classes.py",
     "classification.py",
     "definiteness.py",
     "hard_margin.py",
-    "margin.py",
-    "norms.py",
     "problem.py",
     "regression.py",
     "rounding.py",
     "search.py",
     "solving.py",
-    "statements.py",
     "validation.py",
-    "vocabulary.py",
 }
 
 # Private names that a package uses and only others define. Entries may only be removed.

@@ -10,10 +10,12 @@ import pytest
 from sklearn.base import RegressorMixin, TransformerMixin
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import mercer
 from mercer import SVC
 from mercer.features import KernelCenterer, Nystrom
 from mercer.gram import Prepared
 from mercer.kernels import RBF, Spectrum
+from mercer.machines.estimator import Estimator
 from mercer.machines.input_validation import check_targets
 from mercer.machines.kernel_estimator import KernelEstimator
 
@@ -96,3 +98,19 @@ def test_a_pickle_of_another_version_is_refused() -> None:
     with pytest.raises(ValueError, match=r"pickled by mercer 0\.0\.9"):
         SVC().__setstate__(state)
     assert pickle.loads(pickle.dumps(model)).predict([[0.9]]) == [1]
+
+
+def _subclasses(cls: type) -> list[type]:
+    return [cls, *(c for child in cls.__subclasses__() for c in _subclasses(child))]
+
+
+def test_every_default_is_in_its_declared_range() -> None:
+    """A fit does not check parameters that have their default."""
+    for name in mercer.__all__:
+        getattr(mercer, name)  # modules are imported when a name is first asked for
+    checked = 0
+    for cls in dict.fromkeys(_subclasses(Estimator)):
+        for name, check in cls._checks.items():
+            check(cls._parameters[name].default, name)
+            checked += 1
+    assert checked > 300

@@ -69,6 +69,7 @@ class Estimator(CallbackSupport, EstimatorParameters, BaseEstimator):
     """
 
     _checks: ClassVar[dict[str, Check]] = {}
+    _parameters: ClassVar[dict[str, Any]] = {}
     _takes_sparse_rows = False
 
     # -- validation ---------------------------------------------------------------------------
@@ -129,7 +130,9 @@ class Estimator(CallbackSupport, EstimatorParameters, BaseEstimator):
     def _check_parameters(self) -> None:
         """Reject parameters outside their range: each by its declared check, then together."""
         for name, check in self._checks.items():
-            check(getattr(self, name), name)
+            value = getattr(self, name)
+            if value is not self._parameters[name].default:  # which is in its range
+                check(value, name)
         self._check()
 
     def _check(self) -> None:

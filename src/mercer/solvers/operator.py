@@ -19,7 +19,18 @@ from mercer.objects.arrays import Array
 
 
 class Operator(Protocol):
-    """The linear map of a problem; all methods return arrays in float64 unless stated otherwise."""
+    """The linear map of a problem; all methods return arrays in float64 unless stated otherwise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.gram import Gram
+    >>> from mercer.kernels import Linear
+    >>> from mercer.solvers import Design
+    >>> X, w = np.array([[3.0, 4.0], [0.0, 1.0]]), np.array([1.0, 1.0])
+    >>> [operator.dot(w).tolist() for operator in (Design(X), Gram(Linear(), X))]
+    [[7.0, 1.0], [29.0, 5.0]]
+    """
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -247,7 +247,10 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         self._require_fit()
         predictor = None if self.break_ties else self._pair_predictor()
         if predictor is None:
-            return self.classes_[self._per_row(X, self._rule().winners)]
+            rule = self._rule()
+            if self.break_ties:
+                rule.check_ties()  # before the objects are looked at
+            return self.classes_[self._per_row(X, rule.winners)]
         X, k = check_objects(self, X, self.kernel_), len(self.classes_)
         rows = max(_ROWS, _VOTED // k) if predictor.many else _rows_at_once(k)
         return self.classes_[_in_blocks(X, rows, predictor.votes).argmax(axis=1)]

@@ -420,10 +420,15 @@ class DecisionRule:
         """Return the labels."""
         return self.classes_[self.winners(values)]
 
+    def check_ties(self) -> None:
+        """Reject ties to be broken by scores of classes where there are scores of pairs."""
+        if self.shape == "ovo":
+            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
+
     def winners(self, values: Array) -> NDArray[np.intp]:
         """Return the positions of the predicted classes."""
-        if self.break_ties and self.shape == "ovo":
-            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
+        if self.break_ties:
+            self.check_ties()
         k = len(self.classes_)
         if k == 2:
             return (values[:, 0] >= 0.0).astype(np.intp)
