@@ -190,7 +190,7 @@ class PairSolver {
     for (Index r = 0; r < m_; ++r) {
       const bool first = r < ni_;
       const Index line = first ? j - 1 : i;
-      const Index at = line * n + (first ? p_.begin(i) + r : p_.begin(j) + (r - ni_));
+      const Index at = line * n + p_.order[first ? p_.begin(i) + r : p_.begin(j) + (r - ni_)];
       const double b = sol_.beta[r], f = sol_.values[r] - m;
       const bool bounded = b >= problem_.upper[r] || b <= problem_.lower[r];
       out.coef[at] = b;

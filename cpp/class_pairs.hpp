@@ -38,7 +38,7 @@ struct ClassPairs {
   Index pair(Index i, Index j) const { return i * (2 * classes() - i - 1) / 2 + j - i - 1; }
 };
 
-/// Where results go: lines of n entries in the order of the sorted rows, and one entry per pair.
+/// Where results go: lines of n entries, one for each row, and one entry per pair.
 struct PairResults {
   double *coef, *excess;  ///< (classes - 1) x n; excess is 1 - y f
   signed char* mark;      ///< the same; 0: coefficient 0, 1: free, 2: at its bound

@@ -67,9 +67,10 @@ class PairsOfClasses:
         self.sizes = np.bincount(codes, minlength=n_classes)
         self.ends = np.cumsum(self.sizes)
         """Where each class ends in `order`."""
-        self.rows_of_a_pair = int(np.partition(self.sizes, -2)[-2:].sum())
+        sizes = self.sizes.tolist()
+        self.rows_of_a_pair = sum(sorted(sizes)[-2:])
         """Rows of the largest pair."""
-        self.values_within_classes = int(self.sizes @ self.sizes)
+        self.values_within_classes = sum(size * size for size in sizes)
         """Kernel values between rows of one class."""
 
     def __len__(self) -> int:
@@ -169,14 +170,12 @@ class PairSolutions:
     @property
     def statuses(self) -> set[str]:
         """How the pairs ended."""
-        codes = np.bincount(self.ended).nonzero()[0].tolist()
-        return set(map(self.names.__getitem__, codes))
+        return {self.names[code] for code in set(self.ended.tolist())}
 
     @property
     def status(self) -> str:
         """How the worst pair ended; one that stalled is still to be solved."""
-        ended = np.unique(self.ended).tolist()
-        return max(map(self.names.__getitem__, ended), key=("stalled", *STATUSES).index)
+        return max(self.statuses, key=("stalled", *STATUSES).index)
 
     @status.setter
     def status(self, name: str) -> None:
@@ -217,10 +216,6 @@ class ClassPairs(Solver):
         except ValueError as error:
             blame_overflow(job.gram, error)
             raise
-        for name in ("coef", "excess", "mark"):  # whose columns are sorted by class
-            table = np.empty_like(found[name])
-            table[:, problem.order] = found[name]
-            found[name] = table
         if len(problem.ends) == 2:  # the second class is the positive one
             found["coef"], found["intercept"] = -found["coef"], -found["intercept"]
             found["lowest"], found["highest"] = -found["highest"], -found["lowest"]

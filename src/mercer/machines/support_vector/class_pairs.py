@@ -109,22 +109,25 @@ def _small(X: Any) -> bool:
 def prove_pairs(fitting: Fitting) -> Proved:
     """Return the proof of all pairs; those that were solved one by one are proved here."""
     pairs: PairSolutions = fitting.solutions
-    added, again = np.zeros_like(pairs.primal), pairs.unproved
+    added, again = None, pairs.unproved
     if fitting.centring is not None:
         added = _rise_of_far_rows(fitting)
         wide = np.flatnonzero(~(added <= SEEN * GAP_LIMIT * pairs.terms)).tolist()
         again = {p: pairs[p] for p in wide} | again
+        added[list(again)] = 0.0
     for p, solution in again.items():
-        added[p] = 0.0
         _prove_alone(fitting, p, solution)
+    primal, rounding = pairs.primal, pairs.rounding
+    if added is not None:
+        primal, rounding = primal + added, rounding + added
     certificates = Certificates(
         pairs.names,
         pairs.ended,
-        pairs.primal + added,
+        primal,
         pairs.dual,
         pairs.terms,
         pairs.violation,
-        pairs.rounding + added,
+        rounding,
         pairs.n_iter,
         pairs.n_kernel_values,
         pairs.seconds,
