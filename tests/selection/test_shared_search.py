@@ -680,6 +680,19 @@ def test_the_journal_of_another_search_is_refused(tmp_path):
         GridSearchCV(SVC(), grid, cv=3, resume=path).fit(X, y)
 
 
+def test_a_search_goes_on_where_its_journal_cannot_be_written(tmp_path):
+    X, y = _iris()
+    path = tmp_path / "missing" / "journal"
+    grid = {"C": [1.0, 10.0], "gamma": [0.1]}
+    with pytest.warns(RuntimeWarning, match="journal .* cannot be written") as caught:
+        found = GridSearchCV(SVC(), grid, cv=3, resume=path).fit(X, y)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    expected = GridSearchCV(SVC(), grid, cv=3).fit(X, y)
+    for name in ("mean_test_score", "status"):
+        assert found.cv_results_[name].tolist() == expected.cv_results_[name].tolist()
+
+
 _KILLED = """
 import os, signal, sys
 import numpy as np

@@ -18,10 +18,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
 import re
-import stat
-import tempfile
 import zlib
 from functools import lru_cache
 from pathlib import Path
@@ -159,30 +156,3 @@ def unpacked(content: bytes, path: str | Path) -> tuple[Any, ArrayReader]:
         raise DamagedFileError(f"{path} is damaged: its header is longer than the file.")
     header = json.loads(bytes(payload[_LENGTH:end]).decode())
     return header, ArrayReader(payload[end:], MOST_INFLATION * len(payload))
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that a reader, or a crash, sees the old content or the new one."""
-    path = Path(os.path.realpath(path))  # the file that a link leads to
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {str(path.parent)!r} to write {path.name} to.")
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        os.chmod(name, _mode(path))
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def _mode(path: Path) -> int:
-    """Return the permissions that a file has, or that a new one gets."""
-    if path.exists():
-        return stat.S_IMODE(path.stat().st_mode)
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

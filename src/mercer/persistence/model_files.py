@@ -8,8 +8,9 @@ from typing import Any
 
 from mercer._version import __version__
 
-from .container import DamagedFileError, packed, unpacked, write_whole
+from .container import DamagedFileError, packed, unpacked
 from .values import Reader, Writer
+from .whole_file import write_whole
 
 
 def save(model: Any, path: str | Path) -> None:

@@ -1,19 +1,21 @@
 """The journal of a search: what is known of each fit, in a file that survives a crash.
 
-The file is written to a temporary name beside it and renamed, so that it is whole at any moment.
-Its head identifies the data, the estimator and the metrics; a journal of another search raises
-ValueError. An entry belongs to the parameters of a candidate and to the rows of a split.
+The file is whole at any moment. If it cannot be written (no folder, no permission, a full disk), a
+warning says so once and the search goes on. Its head identifies the data, the estimator and the
+metrics; a journal of another search raises ValueError. An entry belongs to the parameters of a
+candidate and to the rows of a split.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import joblib
 
+from mercer.objects.callers import warn_caller
+from mercer.persistence.whole_file import write_whole
 from mercer.run import stopwatch
 
 _FORMAT = 1
@@ -38,7 +40,7 @@ class Journal:
         self.head = {"format": _FORMAT, **head}
         self.entries: dict[str, dict[str, Any]] = {}
         self._since_written = stopwatch()
-        self._dirty = False
+        self._dirty = self._warned = False
         if self.path.exists():
             self._read()
 
@@ -78,16 +80,19 @@ class Journal:
         if not self._dirty or (not now and self._since_written() < _PAUSE):
             return
         text = json.dumps({"head": self.head, "entries": self.entries})
-        temporary = self.path.with_name(f"{self.path.name}.{os.getpid()}.tmp")
+        self._since_written = stopwatch()
         try:
-            with temporary.open("w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, self.path)
-        finally:
-            temporary.unlink(missing_ok=True)
-        self._since_written, self._dirty = stopwatch(), False
+            write_whole(self.path, text.encode())
+        except OSError as error:
+            first, self._warned = not self._warned, True
+            if first:
+                warn_caller(
+                    f"resume: the journal {self.path} cannot be written ({error}). The search goes "
+                    "on; what it finds is lost if it is killed.",
+                    RuntimeWarning,
+                )
+        else:
+            self._dirty = False
 
 
 def split_key(train: Any, test: Any) -> str:
