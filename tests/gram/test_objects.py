@@ -204,8 +204,9 @@ def test_rows_out_of_range_are_refused() -> None:
     for rows in ([60], [-1], [2**40]):
         with pytest.raises(IndexError):
             gram.tile(rows)
-    with pytest.raises(ValueError, match="n_jobs=0"):
-        gram.tile(n_jobs=0)
+    for n_jobs in (0, 2**40, -(2**40), 1.0):
+        with pytest.raises(ValueError, match="n_jobs must"):
+            gram.tile(n_jobs=n_jobs)
 
 
 def test_products_with_vectors_of_the_wrong_length_are_refused() -> None:

@@ -45,6 +45,7 @@ from mercer.objects.parameters import (
     parameter,
     positive,
     seed,
+    show,
     threads,
     truth,
     verbosity,
@@ -70,10 +71,10 @@ _VALUES = 2**22  # kernel values that are held at once
 
 
 def _contrast(value: Any, name: str) -> None:
-    if not (callable(value) or value in CONTRASTS):
+    if not (callable(value) or (isinstance(value, str) and value in CONTRASTS)):
         raise ParameterError(
             f"{name} must be one of {', '.join(CONTRASTS)} or a function of the projections; got "
-            f"{value!r}."
+            f"{show(value)}."
         )
 
 

@@ -35,6 +35,7 @@ from mercer.objects.parameters import (
     positive,
     real_from,
     seed,
+    show,
     threads,
     truth,
     verbosity,
@@ -84,15 +85,15 @@ def _components(value: Any, name: str) -> None:
     if isinstance(value, float) and not 0.0 < value < 1.0:
         raise ParameterError(
             f"{name} must be an integer of at least 1, a share of the variance in (0, 1) or None; "
-            f"got {value!r}."
+            f"got {show(value)}."
         )
-    if value is not None and not (is_number(value) and 0.0 < float(value) < 1.0):
+    if value is not None and not (is_number(value) and 0.0 < value < 1.0):
         integer(value, name, minimum=1)
 
 
 def _projection(value: Any, name: str) -> None:
     if not (value is None or callable(value) or (isinstance(value, str) and value == "linear")):
-        raise ParameterError(f"{name} must be None, 'linear' or a function; got {value!r}.")
+        raise ParameterError(f"{name} must be None, 'linear' or a function; got {show(value)}.")
 
 
 @declared

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mercer import _native
+from mercer.objects.parameters import threads
 from mercer.objects.validation import count, take
 
 from .contraction import contract
@@ -23,11 +24,8 @@ _ROWS = {"float32": _native.Rows32, "float64": _native.Rows64}
 
 def native_jobs(n_jobs: int | None) -> int:
     """Return scikit-learn's `n_jobs` as the native core counts it: 0 is the default number."""
-    if n_jobs is None:
-        return 0
-    if int(n_jobs) == 0:
-        raise ValueError("n_jobs=0 has no meaning; use None for the default or -1 for all cores.")
-    return int(n_jobs)
+    threads(n_jobs, "n_jobs")
+    return 0 if n_jobs is None else int(n_jobs)
 
 
 class Gram:

@@ -82,8 +82,8 @@ def resolve(
     if isinstance(kernel, str):
         if kernel not in _NAMED:
             raise ValueError(
-                f"unknown kernel {kernel!r}; the names are {', '.join(map(repr, NAMES))}, and any "
-                "Kernel or function of two collections will do."
+                f"unknown kernel {show(kernel)}; the names are {', '.join(map(repr, NAMES))}, and "
+                "any Kernel or function of two collections will do."
             )
         return _NAMED[kernel](gamma, degree, coef0)
     if isinstance(kernel, type) and issubclass(kernel, Kernel):

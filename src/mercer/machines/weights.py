@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.objects.arrays import Array
+from mercer.objects.parameters import real, show
 
 
 def check_sample_weight(sample_weight: Any, n_samples: int) -> Array | None:
@@ -22,7 +23,7 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> Array | None:
     weight = np.asarray(sample_weight)
     try:
         weight = weight.astype(np.float64, copy=False)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(
             f"sample_weight must be numbers; got an array of type {weight.dtype}."
         ) from None
@@ -69,9 +70,13 @@ def class_weights(
         sums = np.bincount(codes, weights=weight, minlength=len(classes))
         return sums.sum() / (len(classes) * sums)
     if not isinstance(class_weight, dict):
-        raise ValueError(f"class_weight must be a dict, 'balanced' or None; got {class_weight!r}.")
+        raise ValueError(
+            f"class_weight must be a dict, 'balanced' or None; got {show(class_weight)}."
+        )
     given = {
-        label.item() if isinstance(label, np.generic) else label: float(value)
+        label.item() if isinstance(label, np.generic) else label: real(
+            value, f"class_weight[{label!r}]"
+        )
         for label, value in class_weight.items()
     }
     labels = classes.tolist()
@@ -84,6 +89,6 @@ def class_weights(
             f"occur in y, whose classes are {labels}. Name the labels as they are in y."
         )
     values = np.array([given.get(label, 1.0) for label in labels])
-    if not (np.isfinite(values).all() and (values > 0.0).all()):
+    if not (values > 0.0).all():
         raise ValueError("class weights must be positive finite numbers.")
     return values

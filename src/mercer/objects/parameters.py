@@ -35,6 +35,9 @@ Check = Callable[[Any, str], Any]
 _OF_KERNELS = ("kernel", "gamma", "degree", "coef0")
 # Numbers between which a square is a normal number, and so are sums with other squares.
 _SMALLEST_ROOT, _LARGEST_ROOT = 1e-150, 1e150
+_LONGEST = 300  # characters of a value in an error message
+_LARGEST_INTEGER = 2**63 - 1
+_MOST_THREADS = 2**31 - 1
 
 
 def _explaining(init: Callable[..., None], instead: dict[str, str]) -> Callable[..., None]:
@@ -374,7 +377,7 @@ class Parametrised:
     def __repr__(self) -> str:
         """Show the first parameter always, and the others where they differ from the default."""
         shown = [
-            f"{name}={show(getattr(self, name))}"
+            f"{name}={printed(getattr(self, name))}"
             for i, name in enumerate(self.parameter_names)
             if i == 0 or not same(getattr(self, name), self._defaults[name])
         ]
@@ -422,7 +425,7 @@ def restored_on_error(owner: Any) -> Iterator[None]:
         raise
 
 
-def show(value: object) -> str:
+def printed(value: object) -> str:
     """Return the printed form of a parameter, with NumPy numbers as plain numbers."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -431,11 +434,22 @@ def show(value: object) -> str:
     elif isinstance(value, np.ndarray):
         value = value.tolist()
     elif isinstance(value, list | tuple):
-        inside = ", ".join(show(item) for item in value)
+        inside = ", ".join(printed(item) for item in value)
         return f"[{inside}]" if isinstance(value, list) else f"({inside}{',' * (len(value) == 1)})"
     elif inspect.isroutine(value) or isinstance(value, type):
         return value.__qualname__.rpartition("<locals>.")[2]
     return repr(value)
+
+
+def show(value: object) -> str:
+    """Return the printed form of a value for an error message, shortened where it is long."""
+    try:
+        text = printed(value)
+    except ValueError:  # more digits than Python prints
+        return f"{type(value).__name__} with an integer of thousands of digits"
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[: _LONGEST // 2]}...{text[-_LONGEST // 2 :]} ({len(text)} characters)"
 
 
 def is_number(value: Any) -> bool:
@@ -445,12 +459,24 @@ def is_number(value: Any) -> bool:
 
 def real(value: Any, name: str, *, minimum: float = -math.inf) -> float:
     """Return `value` as a float if it is a finite real number of at least `minimum`."""
-    if isinstance(value, bool) or not is_number(value):
-        raise ParameterError(f"{name} must be a real number; got {show(value)}.")
-    if not minimum <= value < math.inf:
+    number = _as_float(value, name)
+    if not minimum <= number < math.inf:
         bound = "" if minimum == -math.inf else f" of at least {minimum:g}"
         raise ParameterError(f"{name} must be a finite number{bound}; got {show(value)}.")
-    return float(value)
+    return number
+
+
+def _as_float(value: Any, name: str) -> float:
+    """Return a number as a float, also infinity and NaN; refuse integers beyond its range."""
+    if isinstance(value, bool) or not is_number(value):
+        raise ParameterError(f"{name} must be a real number; got {show(value)}.")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ParameterError(
+            f"{name} must lie in the range of floating-point numbers, which end at 1.8e308; got "
+            f"{show(value)}."
+        ) from None
 
 
 def positive(value: Any, name: str) -> float:
@@ -463,13 +489,10 @@ def positive(value: Any, name: str) -> float:
 
 def positive_or_infinite(value: Any, name: str) -> float:
     """Return `value` as a float if it is a real number above 0, or infinity."""
-    if value == math.inf:
-        return math.inf
-    if isinstance(value, bool) or not is_number(value):
-        raise ParameterError(f"{name} must be a real number; got {show(value)}.")
-    if not value > 0:
+    number = _as_float(value, name)
+    if not number > 0:
         raise ParameterError(f"{name} must be a number > 0 (inf is allowed); got {show(value)}.")
-    return float(value)
+    return number
 
 
 def fraction(value: Any, name: str) -> float:
@@ -543,6 +566,8 @@ def integer(value: Any, name: str, *, minimum: int) -> int:
         raise ParameterError(f"{name} must be an integer; got {show(value)}.")
     if value < minimum:
         raise ParameterError(f"{name} must be an integer of at least {minimum}; got {show(value)}.")
+    if value > _LARGEST_INTEGER:
+        raise ParameterError(f"{name} must be an integer below 2**63; got {show(value)}.")
     return int(value)
 
 
@@ -596,7 +621,7 @@ def numbers(value: Any, name: str) -> Array:
     """Return a number or several as an array."""
     try:
         return np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError(
             f"{name} must be a number or a list of numbers; got {show(value)}."
         ) from None
@@ -608,6 +633,11 @@ def threads(value: Any, name: str) -> None:
         return
     if isinstance(value, bool) or not isinstance(value, int | Integral) or value == 0:
         raise ParameterError(f"{name} must be None or an integer other than 0; got {show(value)}.")
+    if abs(value) > _MOST_THREADS:
+        raise ParameterError(
+            f"{name} must lie between -(2**31 - 1) and 2**31 - 1; got {show(value)}. Use -1 for "
+            "all cores."
+        )
 
 
 def verbosity(value: Any, name: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from mercer.gram.mapped_objects import Views
 from mercer.gram.program import Builder
-from mercer.objects.parameters import show
+from mercer.objects.parameters import printed, show
 from mercer.objects.tables import are_vectors, as_table, is_table, select
 from mercer.objects.validation import (
     VECTORS,
@@ -199,7 +199,7 @@ class OnColumns(Kernel):
         return select(X, positions(self.columns, X.shape[1], None), self.kernel.takes)
 
     def __repr__(self) -> str:
-        return f"{inside(self.kernel, 3)}.on_columns({show(self.columns)})"
+        return f"{inside(self.kernel, 3)}.on_columns({printed(self.columns)})"
 
 
 def positions(columns: Any, n_columns: int, names: Any) -> list[int]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mercer.gram.program import Builder
-from mercer.objects.parameters import nonnegative_coefficients, show
+from mercer.objects.parameters import nonnegative_coefficients, printed
 from mercer.objects.validation import count
 from mercer.objects.vocabulary import Columns, Names, Vocabulary
 
@@ -98,7 +98,7 @@ class PolynomialOf(Kernel):
         return {"coefficients": powers} | nested("kernel", self.kernel._gradient(X, Z), slope)
 
     def __repr__(self) -> str:
-        return f"polynomial({self.kernel!r}, {show(self.coefficients)})"
+        return f"polynomial({self.kernel!r}, {printed(self.coefficients)})"
 
 
 def polynomial(kernel: Kernel, coefficients: Sequence[float]) -> PolynomialOf:

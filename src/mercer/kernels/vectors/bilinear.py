@@ -8,7 +8,7 @@ import numpy as np
 
 from mercer.gram.program import Builder
 from mercer.numerics.symmetric_matrices import refuse_negative_direction, symmetric_matrix
-from mercer.objects.parameters import show
+from mercer.objects.parameters import printed
 from mercer.objects.validation import stored_alike
 
 from ..definiteness import PSD
@@ -92,4 +92,4 @@ class Bilinear(VectorKernel):
         return {}
 
     def __repr__(self) -> str:
-        return f"Bilinear(matrix={show(self.matrix)})"
+        return f"Bilinear(matrix={printed(self.matrix)})"

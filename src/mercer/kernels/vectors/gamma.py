@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from mercer.objects.parameters import real
+from mercer.objects.parameters import ParameterError, real, show
 
 RULES = ("scale", "auto")
 
@@ -30,7 +30,9 @@ def check_gamma(gamma: float | str) -> None:
     """Reject a `gamma` that is neither a rule nor a finite number >= 0."""
     if isinstance(gamma, str):
         if gamma not in RULES:
-            raise ValueError(f"gamma must be 'scale', 'auto' or a number >= 0; got {gamma!r}.")
+            raise ParameterError(
+                f"gamma must be 'scale', 'auto' or a number >= 0; got {show(gamma)}."
+            )
     else:
         real(gamma, "gamma", minimum=0)
 

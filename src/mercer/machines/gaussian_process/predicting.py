@@ -22,6 +22,7 @@ from mercer.objects.parameters import (
     numbers,
     parameter,
     positive,
+    show,
     truth,
 )
 from mercer.objects.validation import count
@@ -47,7 +48,7 @@ def _log_prior(value: Any, name: str) -> None:
     if not (value is None or callable(value)):
         raise ParameterError(
             f"{name} must be None or a function of theta that returns a log density and its "
-            f"gradient; got {value!r}."
+            f"gradient; got {show(value)}."
         )
 
 

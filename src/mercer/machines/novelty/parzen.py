@@ -22,6 +22,7 @@ from mercer.objects.parameters import (
     is_number,
     parameter,
     positive,
+    show,
     threads,
 )
 from mercer.run import Run
@@ -43,7 +44,7 @@ def _bandwidth(value: Any, name: str) -> None:
         positive(value, name)
     elif not isinstance(value, str) or value not in RULES:
         raise ParameterError(
-            f"{name} must be a number or one of {', '.join(RULES)}; got {value!r}."
+            f"{name} must be a number or one of {', '.join(RULES)}; got {show(value)}."
         )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.objects.parameters import ParameterError
+from mercer.objects.parameters import ParameterError, show
 
 Array = NDArray[np.float64]
 
@@ -19,15 +19,17 @@ def penalties(alpha: Any, n_targets: int) -> Array:
     """
     try:
         values = np.asarray(alpha, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         values = np.full((0, 0), np.nan)
     if isinstance(alpha, bool | str) or values.ndim > 1:
-        raise ParameterError(f"alpha must be a number >= 0, or one for each target; got {alpha!r}.")
+        raise ParameterError(
+            f"alpha must be a number >= 0, or one for each target; got {show(alpha)}."
+        )
     if values.ndim == 1 and len(values) not in (1, n_targets):
         raise ParameterError(
             f"Number of targets and number of penalties do not correspond: {n_targets} targets, "
             f"{len(values)} values of alpha."
         )
     if not (np.isfinite(values).all() and (values >= 0.0).all()):
-        raise ParameterError(f"alpha must be finite and at least 0; got {alpha!r}.")
+        raise ParameterError(f"alpha must be finite and at least 0; got {show(alpha)}.")
     return np.broadcast_to(values, (n_targets,)).astype(np.float64)

@@ -23,6 +23,7 @@ from mercer.objects.parameters import (
     optional,
     parameter,
     positive,
+    show,
     threads,
     truth,
     verbosity,
@@ -54,7 +55,9 @@ from .training_record import TrainingRecord
 def _limit_or_none(value: Any, name: str) -> None:
     """Reject a limit of steps that is neither an integer of at least 0 nor -1."""
     if isinstance(value, bool) or not isinstance(value, int | Integral) or value < -1:
-        raise ParameterError(f"{name} must be an integer >= 0, or -1 for no limit; got {value!r}.")
+        raise ParameterError(
+            f"{name} must be an integer >= 0, or -1 for no limit; got {show(value)}."
+        )
 
 
 @declared
