@@ -8,6 +8,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer import SVC, MultipleKernelSVC, MultipleKernelSVR, load, save
 from mercer.kernels import RBF, Linear, Polynomial, Spectrum, ThinPlate, WeightedDegree
+from mercer.machines.support_vector import multiple_kernels
 
 
 def noisy_columns(n=60):
@@ -172,6 +173,28 @@ def test_any_objects_and_model_files(tmp_path):
     assert again.predict(words).tolist() == model.predict(words).tolist()
     assert again.weights_.tolist() == model.weights_.tolist()
     assert again.certificate_ == model.certificate_
+
+
+@pytest.mark.parametrize(("seed", "columns"), [(0, 5), (1, 3), (4, 3), (8, 5)])
+def test_the_only_kernel_that_is_left_keeps_its_weight(seed, columns):
+    """A step along a rounding error of its direction took all weights to 0, and the fit to NaN."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(80, columns))
+    model = MultipleKernelSVC().fit(X, X[:, 0] * X[:, 1] + rng.normal(size=80) > 0)
+    assert model.certificate_.status == "optimal"
+    assert np.isclose(model.weights_.sum(), 1.0)
+
+
+def test_a_nan_of_the_fit_is_not_reported_as_one_of_the_data(monkeypatch):
+    X, y = noisy_columns(30)
+    monkeypatch.setattr(
+        multiple_kernels, "_on_simplex", lambda w, zero=None: np.full(len(w), np.nan)
+    )
+    with pytest.raises(FloatingPointError, match="kernel matrix became NaN .* not a missing value"):
+        MultipleKernelSVC(KERNELS).fit(X, y)
+    X[3, 1] = np.nan
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        MultipleKernelSVC(KERNELS).fit(X, y)
 
 
 def test_limits_and_refusals():

@@ -566,7 +566,7 @@ def integer(value: Any, name: str, *, minimum: int) -> int:
         raise ParameterError(f"{name} must be an integer; got {show(value)}.")
     if value < minimum:
         raise ParameterError(f"{name} must be an integer of at least {minimum}; got {show(value)}.")
-    if value > _LARGEST_INTEGER:
+    if int(value) > _LARGEST_INTEGER:
         raise ParameterError(f"{name} must be an integer below 2**63; got {show(value)}.")
     return int(value)
 
@@ -633,7 +633,7 @@ def threads(value: Any, name: str) -> None:
         return
     if isinstance(value, bool) or not isinstance(value, int | Integral) or value == 0:
         raise ParameterError(f"{name} must be None or an integer other than 0; got {show(value)}.")
-    if abs(value) > _MOST_THREADS:
+    if abs(int(value)) > _MOST_THREADS:
         raise ParameterError(
             f"{name} must lie between -(2**31 - 1) and 2**31 - 1; got {show(value)}. Use -1 for "
             "all cores."

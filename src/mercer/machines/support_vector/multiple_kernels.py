@@ -42,7 +42,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.gram import Gram
 from mercer.gram.available_memory import available_bytes
 from mercer.kernels import RBF, Kernel
-from mercer.objects.arrays import Array
+from mercer.objects.arrays import Array, require_computed
 from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import (
     ParameterError,
@@ -53,6 +53,7 @@ from mercer.objects.parameters import (
     positive,
     positive_or_infinite,
     real_from,
+    show,
     truth,
 )
 from mercer.run import Run
@@ -116,7 +117,7 @@ Machine = TypeVar("Machine", SVC, SVR)
 
 def _norm(value: Any, name: str) -> None:
     if positive_or_infinite(value, name) < 1.0:
-        raise ParameterError(f"{name} must be at least 1, or infinity; got {value!r}.")
+        raise ParameterError(f"{name} must be at least 1, or infinity; got {show(value)}.")
 
 
 class _WithMachine(Estimator, Generic[Machine]):
@@ -296,6 +297,7 @@ class _Search:
         for w, matrix in zip(weights, self.matrices, strict=True):
             if w:
                 K += w * matrix
+        require_computed(K, "the weighted kernel matrix")
         self.limit(self.inner, self.until)
         self.tried = weights
         with warnings.catch_warnings():
@@ -417,9 +419,11 @@ class _Search:
             state, largest = full, int(np.argmax(full.weights))
             if self._done():
                 return state
+            # The sum must stay 0 in the last digit: a speck of rounding in the only kernel that is
+            # left would take it off the simplex.
             direction = direction.copy()
-            direction[largest] += direction[blocked]
-            direction[blocked] = 0.0
+            direction[[blocked, largest]] = 0.0
+            direction[largest] = -direction.sum()
 
     def _line(self, state: _State, direction: Array, longest: float, full: _State) -> _State:
         """Find a zero of the slope of a convex function between two machines by false position."""
