@@ -15,7 +15,7 @@ from mercer.kernels import Kernel
 from mercer.objects.arrays import Array, is_finite
 from mercer.objects.callers import warn_caller
 from mercer.objects.tables import are_vectors, is_frame, is_table
-from mercer.objects.validation import refuse_other_objects, validated
+from mercer.objects.validation import refuse_masked, refuse_other_objects, validated
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
@@ -214,6 +214,7 @@ def _check_length(y: NDArray[Any], n_samples: int) -> None:
 
 
 def _require(machine: Any, y: Any) -> None:
+    refuse_masked(y, "y")
     if y is None:
         raise ValueError(
             f"This {type(machine).__name__} estimator requires y to be passed, but the target y is "

@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 
 from mercer.objects.arrays import Array
 from mercer.objects.parameters import real, show
+from mercer.objects.validation import refuse_masked
 
 
 def check_sample_weight(sample_weight: Any, n_samples: int) -> Array | None:
     """Return the weights as float64, or None when all are 1; one number applies to every sample."""
     if sample_weight is None:
         return None
+    refuse_masked(sample_weight, "sample_weight")
     weight = np.asarray(sample_weight)
     try:
         weight = weight.astype(np.float64, copy=False)

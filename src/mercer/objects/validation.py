@@ -125,6 +125,7 @@ def as_matrix(X: Any) -> np.ndarray:
         raise TypeError(
             "a precomputed kernel matrix must be dense; got a sparse matrix. Use X.toarray()."
         )
+    refuse_masked(X, "X")
     return X if _is_ready(X) else check_array(X, dtype=[np.float64, np.float32], input_name="X")
 
 
@@ -135,6 +136,7 @@ def as_objects(X: Any, owner: str) -> Any:
     long lists of numbers is read as the array it stands for. Every other list is kept as it is.
     """
     if isinstance(X, np.ndarray):
+        refuse_masked(X, "X")
         if X.ndim == 0:
             raise ValueError(f"{owner} needs a collection of objects; got a single value.")
         objects: Any = X
@@ -167,6 +169,7 @@ def as_items(X: Any, owner: str, what: str) -> list:
     elif isinstance(X, tuple):
         items = list(X)
     elif isinstance(X, np.ndarray) and X.ndim:
+        refuse_masked(X, "X")
         if X.ndim == 2 and X.shape[1] == 1 and X.dtype.kind in _NO_NUMBERS:
             raise TypeError(
                 f"{owner} is defined on {what}; got a table of one column (an array of shape "
@@ -247,6 +250,7 @@ def _as_numbers(X: list) -> Any:
 
 def refuse_other_objects(X: Any, owner: str) -> None:
     """Reject texts, sets, counts and times instead of real vectors, and say what takes them."""
+    refuse_masked(X, "X")
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         for i, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
             if str(dtype).lower().startswith(_TIMES):
@@ -274,6 +278,17 @@ def refuse_other_objects(X: Any, owner: str) -> None:
             )
 
 
+def refuse_masked(values: Any, name: str) -> None:
+    """Reject masked entries of a masked array: they are missing values, whatever lies below."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        n = int(np.ma.count_masked(values))
+        raise ValueError(
+            f"Input {name} contains NaN or missing values: {n} of its {values.size} entries are "
+            f"masked. Leave them out, or fill them in: {name}.filled(np.nan) makes NaN of them, "
+            "which SimpleImputer takes, and np.asarray the numbers below the mask."
+        )
+
+
 def is_missing(value: Any) -> bool:
     """Return whether a value stands for none: None, NaN, NaT or NA."""
     try:
@@ -291,6 +306,7 @@ def validated(estimator: Any, X: Any, *args: Any, reset: bool = True, **settings
     """
     from sklearn.utils.validation import check_array, validate_data
 
+    refuse_masked(X, "X")
     try:
         if reset or not _warned_of_names(estimator, X):
             return validate_data(estimator, X, *args, reset=reset, **settings)

@@ -27,7 +27,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.objects.arrays import Array
 from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import declared, open_fraction, parameter, seed
-from mercer.objects.validation import count, take
+from mercer.objects.validation import count, refuse_masked, take
 
 from ..conventions import OutlierMixin
 from ..estimator import Estimator
@@ -184,6 +184,7 @@ def _collection(X: Any) -> Any:
     if sp.issparse(X):
         return X.tocsr()
     if hasattr(X, "iloc") or isinstance(X, np.ndarray):
+        refuse_masked(X, "X")  # a mask of the rows for calibration would be lost on the way
         return X
     if isinstance(X, list | tuple) and not (X and isinstance(X[0], list | tuple)):
         return list(X)
