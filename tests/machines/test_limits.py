@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from mercer.gram import Gram
+from mercer.machines.support_vector.fitting import _Limits
 from mercer.machines.support_vector.proving import Check, certificates
 from mercer.solvers.problem import Solution
 from mercer.solvers.prove.convex import Proof
@@ -44,6 +45,28 @@ def test_time_limit():
     assert time.perf_counter() - begin < 5.0
     assert model.certificate_.status == "time_limit"
     assert model.certificate_.gap >= 0.0
+
+
+@pytest.mark.parametrize(
+    "machine",
+    [SVC(C=10.0), SVR(C=10.0), NuSVC(nu=0.3), NuSVR(), OneClassSVM(nu=0.3), SVC(probability=True)],
+    ids=repr,
+)
+def test_a_time_limit_never_ends_a_fit_with_nothing(machine):
+    X, y = classes(2500, flip=0.3)
+    with pytest.warns(ConvergenceWarning, match="time_limit=1e-09"):
+        machine.set_params(time_limit=1e-9).fit(X, y)
+    assert machine.certificate_.status == "time_limit"
+    assert np.isfinite(machine.certificate_.gap)
+    assert len(machine.support_) >= 2
+    assert np.ptp(scores(machine, X)) > 0.0
+
+
+def test_a_long_preparation_leaves_the_rest_of_the_time_to_the_solver():
+    _, run = _Limits(time.perf_counter() - 6.0).of(SVC(time_limit=10.0))
+    assert 3.0 < run.seconds_left < 4.0
+    _, run = _Limits(time.perf_counter() - 0.1).of(SVC(time_limit=10.0))
+    assert 9.5 < run.seconds_left < 9.85  # as long again is kept for what follows the solver
 
 
 @pytest.mark.parametrize("machine", [SVC(C=1e6, multiclass="ovr"), NuSVC(nu=0.3)], ids=repr)

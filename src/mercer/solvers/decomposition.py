@@ -48,16 +48,34 @@ class Decomposition(Solver):
 
 
 def _run(jobs: Sequence[Job], settings: Settings, run: Run) -> list[Solution]:
-    """Call the native solver on jobs of one Gram."""
+    """Call the native solver on jobs of one Gram.
+
+    Where the time limit ends it at a function that is 0, it takes one pair step nevertheless.
+    """
     gram = jobs[0].gram
     evaluator, objects = gram.native
     options, callback = native_settings(settings, run)
     natives = [job.problem.dual.native(job.start) for job in jobs]
-    try:
-        found = evaluator.solve(objects, natives, options, callback, gram.kept_rows)
-    except ValueError as error:
-        blame_overflow(gram, error)
-        raise
+
+    def solved(which: Sequence[int], options: dict[str, Any]) -> list[dict[str, Any]]:
+        chosen = [natives[k] for k in which]
+        try:
+            return list(evaluator.solve(objects, chosen, options, callback, gram.kept_rows))
+        except ValueError as error:
+            blame_overflow(gram, error)
+            raise
+
+    found = solved(range(len(jobs)), options)
+    empty = [
+        k
+        for k, (job, d) in enumerate(zip(jobs, found, strict=True))
+        if d["status"] == "time_limit" and not _is_begun(job, d["beta"])
+    ]
+    if empty:
+        begun = solved(empty, options | {"max_iter": 1, "time_limit": 0.0})
+        for k, d in zip(empty, begun, strict=True):
+            ended = "time_limit" if d["status"] == "iteration_limit" else d["status"]
+            found[k] = d | {"status": ended}
     solutions: list[Solution] = []
 
     def read() -> None:
@@ -66,6 +84,12 @@ def _run(jobs: Sequence[Job], settings: Settings, run: Run) -> list[Solution]:
     if run.keep(read):
         solutions[-1].status = "interrupted"
     return solutions
+
+
+def _is_begun(job: Job, beta: np.ndarray) -> bool:
+    """Return whether the function with these variables is other than 0."""
+    rows = job.problem.dual.rows
+    return bool(np.any(beta if rows is None else np.bincount(rows, beta)))
 
 
 def blame_overflow(gram: Gram, error: ValueError) -> None:

@@ -50,6 +50,9 @@ from .repetition import find_repetition
 from .solving import settings_for, solve_tasks
 from .tasks import pose_tasks
 
+_RESERVED = 0.1
+"""Most of the time left that is kept for the steps behind the solver."""
+
 _NO_NORM = 1e-9
 """A squared norm this small relative to the largest k(x, x) suggests a constant kernel."""
 
@@ -68,8 +71,11 @@ class _Limits(NamedTuple):
             return settings, self.run
         limit = None
         if machine.time_limit is not None:
-            # What comes after the solver reads the rows about as often as what came before it.
-            limit = max(machine._time_for_fit() - 2.0 * (perf_counter() - self.begin), 0.0)
+            # What comes after the solver reads the rows about as often as what came before it, but
+            # may not take the time that is there for steps.
+            spent = perf_counter() - self.begin
+            left = max(machine._time_for_fit() - spent, 0.0)
+            limit = left - min(spent, _RESERVED * left)
         return settings, Run(limit, machine.max_iter, listeners)
 
 
