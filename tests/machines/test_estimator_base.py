@@ -11,10 +11,10 @@ from sklearn.base import RegressorMixin, TransformerMixin
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mercer
-from mercer import SVC
+from mercer import SVC, SVR, GaussianProcessRegressor, KernelPCA, KernelRidge
 from mercer.features import KernelCenterer, Nystrom
 from mercer.gram import Prepared
-from mercer.kernels import RBF, Spectrum
+from mercer.kernels import RBF, FromFunction, Spectrum
 from mercer.machines.estimator import Estimator
 from mercer.machines.input_validation import check_targets
 from mercer.machines.kernel_estimator import KernelEstimator
@@ -114,3 +114,14 @@ def test_every_default_is_in_its_declared_range() -> None:
             check(cls._parameters[name].default, name)
             checked += 1
     assert checked > 300
+
+
+@pytest.mark.parametrize("model", [KernelRidge(), KernelPCA(), GaussianProcessRegressor(), SVR()])
+def test_errors_of_memory_have_a_message(model: Any) -> None:
+    def exhausting(A: Any, B: Any) -> Any:
+        raise MemoryError
+
+    X = np.arange(12.0)[:, None]
+    with pytest.raises(MemoryError, match=f"{type(model).__name__}.* ran out of memory"):
+        model.set_params(kernel=FromFunction(exhausting)).fit(X, X[:, 0])
+    assert not hasattr(model, "n_features_in_")

@@ -24,8 +24,10 @@ _ROWS = {"float32": _native.Rows32, "float64": _native.Rows64}
 
 def native_jobs(n_jobs: int | None) -> int:
     """Return scikit-learn's `n_jobs` as the native core counts it: 0 is the default number."""
+    if n_jobs is None:
+        return 0
     threads(n_jobs, "n_jobs")
-    return 0 if n_jobs is None else int(n_jobs)
+    return int(n_jobs)
 
 
 class Gram:

@@ -142,14 +142,20 @@ class Estimator(CallbackSupport, EstimatorParameters, BaseEstimator):
     def _transaction(self) -> Iterator[None]:
         """Leave the estimator as it was, with the model of an earlier fit, if a fit fails.
 
-        The arrays of a model are read-only from here on.
+        The arrays of a model are read-only from here on. An error of memory without a message gets
+        one.
         """
         before = dict(self.__dict__)
         try:
             yield
-        except BaseException:
+        except BaseException as error:
             self.__dict__.clear()
             self.__dict__.update(before)
+            if type(error) is MemoryError and not str(error):
+                raise MemoryError(
+                    f"{type(self).__name__} ran out of memory in fit, and is as it was before. Use "
+                    "fewer rows, rows in float32 or, where they are mostly 0, sparse ones."
+                ) from error
             raise
         freeze(self)
 
