@@ -178,6 +178,28 @@ def test_the_mode_is_a_fixed_point_to_rounding(multi_class: str) -> None:
         assert np.abs(mode.coef - mode.slope).max() <= 1e-12
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_log_evidence_is_a_function_of_theta_alone(classes: int) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = np.digitize(X[:, 0] + 0.3 * rng.normal(size=60), [0.0, 0.8][: classes - 1])
+    multi_class = "softmax" if classes > 2 else "one_vs_rest"
+    model = GaussianProcessClassifier(4.0 * RBF(0.7), optimizer=None, multi_class=multi_class).fit(
+        X, y
+    )
+    evidence, theta = model.log_marginal_likelihood, np.log([4.0, 0.7])
+    value, gradient = evidence(theta, eval_gradient=True)
+    for other in (theta + 1.0, theta + 1e-4):
+        evidence(other)
+        assert evidence(theta) == value
+    steps = 1e-3 * np.eye(2)
+    differences = [
+        sum(c * evidence(theta + k * step) for k, c in ((-2, 1), (-1, -8), (1, 8), (2, -1))) / 12e-3
+        for step in steps
+    ]
+    np.testing.assert_allclose(differences, gradient, rtol=1e-7)
+
+
 def test_strings_pickles_limits_and_warm_starts() -> None:
     words, labels = ["banana", "bandana", "kernel", "colonel"], [1, 1, 0, 0]
     model = GaussianProcessClassifier(Spectrum(2), warm_start=True).fit(words, labels)

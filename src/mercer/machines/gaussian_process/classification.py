@@ -326,6 +326,8 @@ class GaussianProcessClassifier(ClassifierMixin, ProcessEstimator):
     ) -> Any:
         """Return the log evidence at hyper-parameters; its mean over several binary problems.
 
+        A function of ``theta`` alone, to the last bit, whatever was evaluated before.
+
         Parameters
         ----------
         theta : array-like of shape (p,) or (p * n_problems,), default=None
@@ -365,7 +367,7 @@ class GaussianProcessClassifier(ClassifierMixin, ProcessEstimator):
             covariance = problem.covariance.with_theta(part)
             if not clone_kernel:
                 problem.covariance = covariance
-            values.append(evaluated(problem.point(covariance), size, eval_gradient))
+            values.append(evaluated(problem.afresh(covariance), size, eval_gradient))
         return values[0] if eval_gradient else np.mean([value for value, _ in values])
 
 

@@ -50,7 +50,7 @@ class LatentProcess:
         self.X, self.targets, self.max_iter = X, targets, max_iter
         self.start: Array | None = None
 
-    def _find(self, K: Array, stop: Stop, polish: bool = False) -> Any:
+    def _find(self, K: Array, start: Array | None, stop: Stop, polish: bool = False) -> Any:
         """Return the mode for a covariance matrix, or the point at which `stop` ended the way."""
         raise NotImplementedError
 
@@ -59,14 +59,32 @@ class LatentProcess:
         raise NotImplementedError
 
     def point(self, covariance: Covariance, stop: Stop = unhurried) -> Point:
-        """Return the log evidence, its gradient by theta and the mode."""
+        """Return the log evidence, its gradient by theta and the mode.
+
+        Newton's method starts from the last mode, and the next one from this one.
+        """
+        found = self._evaluated(covariance, self.start, stop)
+        if found[2] is not None:
+            self.start = found[2].coef
+        return found
+
+    def afresh(self, covariance: Covariance) -> Point:
+        """Return the same as a function of the covariance alone, whatever was evaluated before.
+
+        The mode is sought from 0 and polished: the determinant in the evidence is wrong by the
+        error of the mode, which is the root of the gap.
+        """
+        return self._evaluated(covariance, None, unhurried, polish=True)
+
+    def _evaluated(
+        self, covariance: Covariance, start: Array | None, stop: Stop, polish: bool = False
+    ) -> Point:
         try:
             K = covariance.matrix(self.X, True)
             stop()
-            mode = self._find(K, stop)
+            mode = self._find(K, start, stop, polish)
         except (np.linalg.LinAlgError, FloatingPointError):
             return NOWHERE
-        self.start = mode.coef
 
         def gradient() -> Array:
             weights = self._gradient(mode, K)
@@ -86,7 +104,7 @@ class LatentProcess:
         stopped = status in ("time_limit", "interrupted")
         if mode is None or not stopped:
             self.start = self.start if mode is None else mode.coef
-            mode = self._find(K, lambda: status == "interrupted", polish=not stopped)
+            mode = self._find(K, self.start, lambda: status == "interrupted", not stopped)
         self.covariance, self._mode = covariance, mode
         self.evidence = self._mode.evidence
         violation, status, n_iter = 0.0, "optimal", 0
@@ -157,8 +175,10 @@ class BinaryProcess(LatentProcess):
 
     _mode: laplace.Mode
 
-    def _find(self, K: Array, stop: Stop, polish: bool = False) -> laplace.Mode:
-        return laplace.posterior_mode(K, self.targets, self.start, self.max_iter, stop, polish)
+    def _find(
+        self, K: Array, start: Array | None, stop: Stop, polish: bool = False
+    ) -> laplace.Mode:
+        return laplace.posterior_mode(K, self.targets, start, self.max_iter, stop, polish)
 
     def _gradient(self, mode: laplace.Mode, K: Array) -> Array:
         return laplace.evidence_gradient(mode, K)
@@ -189,10 +209,10 @@ class SoftmaxProcess(LatentProcess):
 
     _mode: softmax_laplace.SoftmaxMode
 
-    def _find(self, K: Array, stop: Stop, polish: bool = False) -> softmax_laplace.SoftmaxMode:
-        return softmax_laplace.softmax_mode(
-            K, self.targets, self.start, self.max_iter, stop, polish
-        )
+    def _find(
+        self, K: Array, start: Array | None, stop: Stop, polish: bool = False
+    ) -> softmax_laplace.SoftmaxMode:
+        return softmax_laplace.softmax_mode(K, self.targets, start, self.max_iter, stop, polish)
 
     def _gradient(self, mode: softmax_laplace.SoftmaxMode, K: Array) -> Array:
         return softmax_laplace.evidence_gradient(mode, K)
