@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError, SkipTestWarning
+from sklearn.utils.estimator_checks import check_estimator
 
 from mercer.kernels import HiddenMarkov
 from tests.kernels.enumeration import (
@@ -338,3 +339,14 @@ def test_orders_of_counts():
         model.expected_counts(["ab"], order=3)
     with pytest.raises(ValueError, match="lengths"):
         model.sample([-1])
+
+
+# ------------------------------------------------------------------------------ scikit-learn
+
+
+def test_tags_are_those_of_sequences():
+    """The estimator checks, which fit rows of numbers, have nothing to check."""
+    tags = HiddenMarkov().__sklearn_tags__().input_tags
+    assert (tags.string, tags.one_d_array, tags.two_d_array) == (True, True, False)
+    with pytest.warns(SkipTestWarning, match="HiddenMarkov"):
+        check_estimator(HiddenMarkov())

@@ -5,8 +5,10 @@ import pytest
 from scipy.stats import binom
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
+from sklearn.exceptions import DataConversionWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mercer import SVC, SVR, KernelRidge
 from mercer.data import noisy_sinc
@@ -209,3 +211,45 @@ def test_bad_input_is_refused():
         HoldoutSearchCV(SVC(), {}, valid_fraction=1.5).fit(X, y)
     with pytest.raises(ValueError, match="sum to 1"):
         train_valid_test_split(X, fractions=(0.5, 0.5, 0.5))
+
+
+EXPECTED = {"check_regressors_train": "the score is minus the mean cost"}
+
+
+@parametrize_with_checks(
+    [HoldoutSearchCV(SVC(), {"C": [0.1, 1.0]}), HoldoutSearchCV(SVR(), {"C": [0.1, 1.0]})],
+    expected_failed_checks=lambda search: EXPECTED if isinstance(search.estimator, SVR) else {},
+)
+@pytest.mark.filterwarnings("ignore::mercer.selection.ValidationSetWarning")
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore::mercer.selection.ValidationSetWarning")
+@pytest.mark.parametrize("machine", [SVC(), SVR()])
+def test_a_column_of_targets_gives_the_risks_of_its_entries(machine):
+    X, y = clouds()
+    flat = HoldoutSearchCV(machine, {"C": [0.1, 1.0]}, random_state=0).fit(X, y)
+    search = HoldoutSearchCV(machine, {"C": [0.1, 1.0]}, random_state=0)
+    with pytest.warns(DataConversionWarning):
+        column = search.fit(X, y[:, None])
+    with pytest.warns(DataConversionWarning):
+        risk = holdout_risk(machine, X, y[:, None], random_state=0)
+    assert column.risk_valid_ == flat.risk_valid_
+    assert risk == holdout_risk(machine, X, y, random_state=0)
+    loss = Hinge() if isinstance(machine, SVC) else EpsilonInsensitive(0.1)
+    with pytest.warns(DataConversionWarning):
+        risk = holdout_risk(machine, X, y[:, None], loss, random_state=0)
+    assert risk == holdout_risk(machine, X, y, loss, random_state=0)
+
+
+def test_targets_and_data_that_no_candidate_takes_are_refused_by_the_machine():
+    X, y = clouds()
+    with pytest.raises(ValueError, match="Unknown label type"):
+        HoldoutSearchCV(SVC(), {"C": [0.1, 1.0]}).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="Unknown label type"):
+        holdout_risk(SVC(), X, X[:, 0])
+    objects = X.astype(object)
+    objects[:, 0] = {}
+    with pytest.raises(TypeError, match="argument must be"):
+        HoldoutSearchCV(SVC(), {"C": [0.1, 1.0]}).fit(objects, y)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
+from sklearn.utils.validation import column_or_1d
 
 from mercer.losses import Loss
 from mercer.sklearn_internals import BaseScorer
@@ -89,8 +90,13 @@ class Cost:
     def each(self, model: Any, X: Any, y: Any) -> Array:
         """Return the cost of every row for a fitted model."""
         if not self.of_values:
-            return self._checked(self.function(y, model.predict(X)), len(y))
+            return self.of_predictions(y, model.predict(X))
         return self.at_values(model.decision_function(X), y, model.classes_)
+
+    def of_predictions(self, y: Any, predicted: Any) -> Array:
+        """Return the cost of predictions; targets may stand in a column."""
+        y = column_or_1d(y) if np.ndim(predicted) == 1 and np.ndim(y) == 2 else y
+        return self._checked(self.function(y, predicted), len(y))
 
     def at_values(self, values: Any, y: Any, classes: Any) -> Array:
         """Return the cost of values of a decision function."""
@@ -99,7 +105,7 @@ class Cost:
                 f"a loss of values y f(x) is defined for two classes; got {len(classes)}. Use "
                 "cost='zero_one', or a function of labels and predictions."
             )
-        signs = np.where(np.asarray(y) == classes[1], 1.0, -1.0)
+        signs = np.where(column_or_1d(y) == classes[1], 1.0, -1.0)
         return self._checked(self.function(signs, values), len(y))
 
     @staticmethod
@@ -132,5 +138,4 @@ class NegativeRisk(BaseScorer):
             values = method_caller(estimator, "decision_function", X)
             return -float(self.cost.at_values(values, y_true, estimator.classes_).mean())
         predicted = method_caller(estimator, "predict", X)
-        costs = self.cost._checked(self.cost.function(y_true, predicted), len(y_true))
-        return -float(costs.mean())
+        return -float(self.cost.of_predictions(y_true, predicted).mean())

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from scipy.stats import binomtest
 from sklearn.base import clone, is_classifier
 from sklearn.utils import check_random_state, indexable
+from sklearn.utils.multiclass import type_of_target
 
 from mercer.objects.validation import count, take
 from mercer.sklearn_internals import safe_split
@@ -76,8 +77,17 @@ def parts_of(
     parts = [np.sort(np.concatenate(pieces)) for pieces in zip(*divided, strict=True)]
     for part, share in zip(parts, shares, strict=True):
         if share > 0 and not len(part):
-            raise ValueError(f"{n} rows are too few for a part with the share {share:g}.")
+            raise ValueError(f"n_samples = {n}: too few for a part with the share {share:g}.")
     return parts
+
+
+def strata(estimator: Any, y: Any) -> Any:
+    """Return the classes whose proportions a split keeps; None where the targets are not classes.
+
+    What a classifier does not take is left to its fit to refuse, as in cross-validation.
+    """
+    classes = is_classifier(estimator) and type_of_target(y) in ("binary", "multiclass")
+    return np.ravel(y) if classes else None
 
 
 def train_valid_test_split(
@@ -166,8 +176,8 @@ def holdout_risk(
     measured = Cost.of(cost, estimator)
     X, y = indexable(X, y)
     check_share("valid_fraction", valid_fraction)
-    labels = y if is_classifier(estimator) else None
-    train, valid = parts_of(len(y), (1 - valid_fraction, valid_fraction), labels, random_state)
+    fractions = 1 - valid_fraction, valid_fraction
+    train, valid = parts_of(len(y), fractions, strata(estimator, y), random_state)
     model = clone(estimator).fit(*safe_split(estimator, X, y, train))
     risks = []
     for rows in (train, valid):

@@ -15,7 +15,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
 from sklearn.utils import indexable
 
 from mercer.objects.callers import warn_caller
@@ -24,7 +25,7 @@ from mercer.run import stopwatch
 from mercer.sklearn_internals import Interval, StrOptions, check_method_params, safe_split
 
 from .cost import Cost
-from .holdout import check_share, parts_of, risk_interval
+from .holdout import check_share, parts_of, risk_interval, strata
 from .search import GridSearchCV
 
 _LARGE = 0.1
@@ -219,6 +220,13 @@ class HoldoutSearchCV(GridSearchCV):
         )
         try:
             search.fit(X, y, **params)
+        except ValueError:
+            if hasattr(search, "n_splits_") and not hasattr(search, "cv_results_"):
+                # No candidate could be fitted: the error of one says more than their number, and
+                # is what searches with several splits raise, where the data of some are valid.
+                candidate = next(iter(ParameterGrid(self.param_grid)), {})
+                self._fitted(X, y, train, candidate, params)
+            raise
         finally:
             for name, value in vars(search).items():
                 if name.endswith("_") and not name.endswith("__"):
@@ -236,7 +244,7 @@ class HoldoutSearchCV(GridSearchCV):
         """Return data and the positions for training, validation and test."""
         X, y = indexable(X, y)
         tested = check_share("test_fraction", self.test_fraction, zero=True)
-        n, labels = len(y), y if is_classifier(self.estimator) else None
+        n, labels = len(y), strata(self.estimator, y)
         if (X_valid is None) != (y_valid is None):
             raise ValueError("give X_valid and y_valid together.")
         if X_valid is not None:
@@ -271,15 +279,18 @@ class HoldoutSearchCV(GridSearchCV):
                 ValidationSetWarning,
             )
 
+    def _fitted(self, X: Any, y: Any, rows: Any, candidate: Any, params: dict[str, Any]) -> Any:
+        """Return a candidate fitted to some rows."""
+        chosen = {name: clone(v, safe=False) for name, v in candidate.items()}
+        model = clone(self.estimator).set_params(**chosen)
+        return model.fit(*safe_split(model, X, y, rows), **check_method_params(X, params, rows))
+
     def _fit_chosen(self, X: Any, y: Any, cost: Cost, params: dict[str, Any]) -> None:
         rows = self.train_rows_
         if self.refit != "train":
             rows = np.concatenate([self.train_rows_, self.valid_rows_])
-        chosen = {name: clone(v, safe=False) for name, v in self.best_params_.items()}
-        model = clone(self.estimator).set_params(**chosen)
         seconds = stopwatch()
-        given = check_method_params(X, params, rows)
-        model.fit(*safe_split(model, X, y, rows), **given)
+        model = self._fitted(X, y, rows, self.best_params_, params)
         self.refit_time_ = seconds()
         self.best_estimator_ = model
         if hasattr(model, "feature_names_in_"):

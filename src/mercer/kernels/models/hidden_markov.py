@@ -182,6 +182,12 @@ class HiddenMarkov(EstimatorParameters, BaseEstimator):
             )
         return self
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = tags.input_tags.one_d_array = True
+        tags.input_tags.two_d_array = False
+        return tags
+
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name; discards what was learned with other parameters."""
         super().set_params(**params)
