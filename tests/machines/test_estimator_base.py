@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 from typing import Any
 
+import joblib
 import numpy as np
 import pytest
 from sklearn.base import RegressorMixin, TransformerMixin
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mercer
-from mercer import SVC, SVR, GaussianProcessRegressor, KernelPCA, KernelRidge
+from mercer import (
+    SVC,
+    SVR,
+    ConformalNovelty,
+    GaussianProcessClassifier,
+    GaussianProcessRegressor,
+    KernelCCA,
+    KernelPCA,
+    KernelRidge,
+    KernelSpectralClustering,
+    MultipleKernelSVC,
+    OneClassSVM,
+    SparseGaussianProcessRegressor,
+)
 from mercer.features import KernelCenterer, Nystrom
 from mercer.gram import Prepared
 from mercer.kernels import RBF, FromFunction, Spectrum
@@ -125,3 +140,30 @@ def test_errors_of_memory_have_a_message(model: Any) -> None:
     with pytest.raises(MemoryError, match=f"{type(model).__name__}.* ran out of memory"):
         model.set_params(kernel=FromFunction(exhausting)).fit(X, X[:, 0])
     assert not hasattr(model, "n_features_in_")
+
+
+MODELS = [
+    SVC(),
+    SVC(kernel="precomputed"),
+    OneClassSVM(),
+    KernelCCA(),
+    KernelSpectralClustering(random_state=0),
+    ConformalNovelty(random_state=0),
+    MultipleKernelSVC(),
+    GaussianProcessClassifier(),
+    GaussianProcessRegressor(RBF(1.0), alpha=0.1, optimizer=None),
+    GaussianProcessRegressor(RBF(1.0), alpha=0.1, optimizer=None, solver="cg"),
+    SparseGaussianProcessRegressor(RBF(1.0), optimizer=None),
+    KernelRidge(),
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_copies_of_a_fitted_model_have_its_joblib_hash(model: Any) -> None:
+    """So that `joblib.Memory` finds what it computed for a model that comes out of a pickle."""
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    X = X @ X.T if getattr(model, "kernel", "") == "precomputed" else X
+    model.fit(X, np.arange(30) % 2)
+    expected = joblib.hash(model)
+    assert joblib.hash(copy.deepcopy(model)) == expected
+    assert joblib.hash(pickle.loads(pickle.dumps(model))) == expected

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._version import __version__
-from mercer.objects.arrays import Array, Rows
+from mercer.objects.arrays import Array, PlainState, Rows
 from mercer.objects.parameters import Check, EstimatorParameters
 from mercer.objects.validation import count, take
 
@@ -62,7 +62,7 @@ class Samples:
         return np.ones(self.n) if self.weight is None else self.weight
 
 
-class Estimator(CallbackSupport, EstimatorParameters, BaseEstimator):
+class Estimator(CallbackSupport, PlainState, EstimatorParameters, BaseEstimator):
     """Base class of all estimators: a subclass declares parameters and writes `fit`.
 
     It states what its targets are (`_check_target`), and whether it takes sparse rows.
@@ -172,7 +172,7 @@ class Estimator(CallbackSupport, EstimatorParameters, BaseEstimator):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes, as pickles and files hold them."""
-        state = {**self.__dict__, "_mercer_version": __version__}
+        state = {**super().__getstate__(), "_mercer_version": __version__}
         if "_lazy" in state:
             state["_lazy"] = {}
         return state

@@ -24,6 +24,7 @@ from mercer.gram import Gram
 from mercer.gram.shifted import Iterative, NotDefiniteError
 from mercer.numerics.blas import product
 from mercer.numerics.lanczos_quadrature import Estimate
+from mercer.objects.arrays import PlainState
 from mercer.objects.validation import take
 
 from .covariance import Covariance
@@ -155,7 +156,7 @@ def estimated_gradient(at: IterativeEvaluation, covariance: Covariance, X: Any) 
 
 
 @dataclass
-class IterativePosterior:
+class IterativePosterior(PlainState):
     """What predictions need; the system of the training samples is made again when asked for.
 
     `coef`, `basis_coef`: coefficients (n, m) and (p, m). `functions`, `inner`: C^-1 B and B'C^-1 B.
@@ -180,7 +181,7 @@ class IterativePosterior:
         return found
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_lazy": {}}
+        return super().__getstate__() | {"_lazy": {}}
 
     def attach(self, gram: Callable[[], Gram]) -> IterativePosterior:
         """Make the system where a file or a pickle has lost it."""

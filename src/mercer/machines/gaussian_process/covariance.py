@@ -26,6 +26,7 @@ from mercer.kernels.constant import Constant
 from mercer.kernels.from_sklearn import converted
 from mercer.kernels.hyperparameters import Hyperparameter, changes_of, replaced
 from mercer.kernels.white import White, contains_white, white_levels, without_white
+from mercer.objects.arrays import PlainState
 from mercer.objects.validation import count
 
 Array = NDArray[np.float64]
@@ -291,7 +292,7 @@ class MercerCovariance(Values):
         return super().diagonal(X, noise) + (self.noise if noise and self.noise else 0.0)
 
 
-class SklearnCovariance:
+class SklearnCovariance(PlainState):
     """A kernel of scikit-learn, which keeps its own parameters, theta and bounds.
 
     Its values are computed by its counterpart among the kernels of mercer, and by itself where

@@ -22,6 +22,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from mercer.numerics.blas import product
+from mercer.objects.arrays import PlainState
 from mercer.objects.validation import count, take
 
 from .covariance import Covariance
@@ -33,7 +34,7 @@ _BLOCK = 1024  # objects at a time
 
 
 @dataclass
-class Posterior:
+class Posterior(PlainState):
     """The data of predictions, as plain arrays.
 
     `factor`: lower Cholesky factor of the covariance matrix, compressed to the complement of the
@@ -96,7 +97,7 @@ class Posterior:
 
 
 @dataclass
-class InducingPosterior:
+class InducingPosterior(PlainState):
     """The posterior of a process with inducing points, as plain arrays; see `inducing_bound`.
 
     `L`, `M`: lower Cholesky factors of the covariance of the inducing points, and of I + AA'.
