@@ -20,6 +20,7 @@ from mercer import (
 ESTIMATORS = [
     KernelPCA(),
     KernelPCA(n_components=2, kernel="rbf", center=False),
+    KernelPCA(kernel="linear", fit_inverse_transform=True),
     KernelKMeans(random_state=0),
     KernelFeatureAnalysis(),
     KernelCCA(),

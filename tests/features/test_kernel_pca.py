@@ -36,6 +36,28 @@ def test_linear_kernel_is_ordinary_pca():
     np.testing.assert_allclose(ours.explained_variance_ratio_, theirs.explained_variance_ratio_)
 
 
+@pytest.mark.parametrize("center", [True, False])
+def test_inverse_of_the_linear_kernel_is_that_of_pca(center):
+    """The rows have a mean of their own, which scikit-learn's inverse of this kernel loses."""
+    rows = X + [5.0, -3.0, 100.0]
+    settings = {"kernel": "linear", "center": center, "fit_inverse_transform": True, "alpha": 1e-5}
+    ours, theirs = (
+        KernelPCA(2 + (not center), **settings).fit(rows),
+        PCA(2 + (not center)).fit(rows),
+    )
+    expected = theirs.inverse_transform(theirs.transform(rows))
+    np.testing.assert_allclose(ours.inverse_transform(ours.transform(rows)), expected, atol=1e-5)
+
+
+def test_weighted_rows_are_inverted_around_their_weighted_mean():
+    weight = np.arange(40) % 3
+    settings = {"kernel": "linear", "fit_inverse_transform": True}
+    weighted = KernelPCA(2, **settings).fit(X + 5.0, sample_weight=weight)
+    repeated = KernelPCA(2, **settings).fit(np.repeat(X + 5.0, weight, axis=0))
+    found, expected = (pca.inverse_transform(pca.transform(X)) for pca in (weighted, repeated))
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
 @pytest.mark.spec("SM-5.03", "SM-5.04", "SM-5.05", "SM-5.09")
 def test_directions_are_orthonormal_and_scores_agree_on_training_data():
     pca = KernelPCA(6, kernel=RBF(0.3))

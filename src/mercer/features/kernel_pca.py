@@ -350,7 +350,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NamedKernelEs
                 f"array of shape {scores.shape}."
             )
         if self.preimage == "learned":
-            return np.asarray(self.kernel_(scores, self.X_transformed_fit_) @ self.dual_coef_)
+            found = self.kernel_(scores, self.X_transformed_fit_) @ self.dual_coef_
+            return np.asarray(found + self._rows_mean)
         coefficients = scores @ (self.signature_ * self.scores_coef_).T
         if self._mean_coef is not None:
             coefficients += self._mean_coef
@@ -557,7 +558,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NamedKernelEs
         ridge = float(self.alpha) / (np.ones(data.n) if data.weight is None else data.weight)
         K[np.diag_indices_from(K)] += ridge
         self.X_transformed_fit_ = self._scores
-        self.dual_coef_: Array = scipy.linalg.solve(K, self.X_fit_, assume_a="pos")
+        # Linear functions of centred features have mean 0, so the rows are regressed around theirs.
+        around = self.center and isinstance(kernel, Linear)
+        mean = np.average(self.X_fit_, axis=0, weights=data.weight)
+        self._rows_mean: Array = mean if around else np.zeros_like(mean)
+        targets = self.X_fit_ - self._rows_mean
+        self.dual_coef_: Array = scipy.linalg.solve(K, targets, assume_a="pos")
 
     # -- pickles and files --------------------------------------------------------------------
 
@@ -598,4 +604,5 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NamedKernelEs
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.input_tags.sparse &= not self.fit_inverse_transform  # pre-images are dense rows
         return tags

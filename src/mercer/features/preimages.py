@@ -93,6 +93,7 @@ def refuse_without_rows(kernel: Kernel, X: Any) -> None:
     """Raise ValueError unless the objects are dense rows of numbers."""
     if not (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f"):
         raise ValueError(
-            "pre-images are points of input space, which must be dense rows of numbers; "
-            f"{kernel!r} was fitted on {type(X).__name__}. Set fit_inverse_transform=False."
+            "pre-images are points of input space, which must be dense rows of numbers, neither "
+            f"sparse ones nor objects; {kernel!r} was fitted on {type(X).__name__}. Set "
+            "fit_inverse_transform=False."
         )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import sklearn.kernel_ridge as peer
 from scipy.linalg import LinAlgWarning
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -146,6 +147,21 @@ def test_strings_sparse_rows_and_precomputed_matrices() -> None:
     given = KernelRidge(0.1, kernel="precomputed").fit(K, y, sample_weight=weight).predict(K)
     rows = KernelRidge(0.1, kernel=RBF(0.4)).fit(X, y, sample_weight=weight).predict(X)
     np.testing.assert_allclose(given, rows, atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:.*indefinite:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("kernel", ["chi2", "additive_chi2"])
+def test_kernels_of_histograms_have_the_names_of_scikit_learn(kernel: str) -> None:
+    rng = np.random.default_rng(0)
+    X, new = rng.random((30, 4)), rng.random((5, 4))
+    ours, theirs = (
+        machine(kernel=kernel, gamma=0.5, alpha=0.1).fit(X, X[:, 0] + X[:, 1] ** 2)
+        for machine in (KernelRidge, peer.KernelRidge)
+    )
+    np.testing.assert_allclose(ours.predict(new), theirs.predict(new), rtol=1e-9)
+    without_gamma = KernelRidge(kernel="chi2").fit(X, X[:, 0])
+    with_one = KernelRidge(kernel="chi2", gamma=1.0).fit(X, X[:, 0])
+    np.testing.assert_array_equal(without_gamma.predict(new), with_one.predict(new))
 
 
 def test_certify_repeats_the_proof_after_pickling() -> None:

@@ -10,11 +10,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import additive_chi2_kernel
 
 from mercer.expansion import Expansion
 from mercer.gram import Gram
 from mercer.gram.shifted import Factorised
-from mercer.kernels import Kernel, Linear, Normalized, resolve
+from mercer.kernels import ChiSquare, FromFunction, Kernel, Linear, Normalized, resolve
 from mercer.kernels.resolve import KernelLike
 from mercer.numerics.blas import threads_for
 from mercer.objects.callers import warn_caller
@@ -48,10 +49,11 @@ class KernelRidgeParameters:
 
     _: KW_ONLY
     kernel: KernelLike = parameter(default="linear", kind="str, Kernel or callable")
-    """"linear", "poly", "rbf", "laplacian", "sigmoid", "cosine", "precomputed", a kernel of
-    `mercer.kernels`, or a function of two collections of objects."""
+    """"linear", "poly", "rbf", "laplacian", "sigmoid", "cosine", "chi2", "additive_chi2" (minus the
+    chi-square distance, as in scikit-learn), "precomputed", a kernel of `mercer.kernels`, or a
+    function of two collections of objects."""
     gamma: float | str | None = parameter(default=None, kind='{"scale", "auto"} or float')
-    """Width of a named kernel; None is "auto", 1 / n_features."""
+    """Width of a named kernel; None is "auto", 1 / n_features, and 1 for "chi2"."""
     coef0: float = 1
     kernel_params: dict[str, Any] | None = parameter(default=None, kind="dict")
     """Keyword arguments of a kernel function."""
@@ -105,6 +107,10 @@ class RidgeMachine(NamedWeights, Reported, NamedKernelEstimator):
             kernel = functools.partial(kernel, **self.kernel_params)
         if isinstance(kernel, str) and kernel == "cosine":
             return Normalized(Linear())
+        if isinstance(kernel, str) and kernel == "chi2":
+            return ChiSquare() if self.gamma is None else ChiSquare(self.gamma)
+        if isinstance(kernel, str) and kernel == "additive_chi2":
+            return FromFunction(additive_chi2_kernel)
         gamma = "auto" if self.gamma is None else self.gamma
         return resolve(kernel, gamma, self.degree, self.coef0)
 

@@ -151,8 +151,7 @@ class LSSVC(SolverParameters, RidgeClassifierBase):
     C: float = parameter(positive, default=1.0)
     """Price of a unit of squared error."""
     kernel: KernelLike = parameter(default="rbf")
-    """"linear", "poly", "rbf", "laplacian", "sigmoid", "cosine", "precomputed", a kernel of
-    `mercer.kernels`, or a function of two collections of objects."""
+    """As for :class:`KernelRidge`."""
     class_weight: Any = parameter(default=None, kind='dict or "balanced"')
     """Weights of the classes; "balanced" gives all classes the same weighted sum."""
     fit_intercept: bool = parameter(truth, default=True)

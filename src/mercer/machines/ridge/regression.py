@@ -209,8 +209,7 @@ class LSSVR(SolverParameters, RidgeRegressor):
     C: float = parameter(positive, default=1.0)
     """Price of a unit of squared error."""
     kernel: KernelLike = parameter(default="rbf")
-    """"linear", "poly", "rbf", "laplacian", "sigmoid", "cosine", "precomputed", a kernel of
-    `mercer.kernels`, or a function of two collections of objects."""
+    """As for :class:`KernelRidge`."""
     fit_intercept: bool = parameter(truth, default=True)
     """Whether f has an intercept b."""
 
