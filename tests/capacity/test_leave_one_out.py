@@ -288,3 +288,18 @@ def test_far_from_the_origin_only_ties_may_be_counted_either_way():
         found = leave_one_out(machine().fit(X, y), X, y).losses
         assert found[~tied].tolist() == near[~tied].tolist()
         assert found[~tied].tolist() == brute_force(machine, X, y)[~tied].tolist()
+
+
+def test_nothing_is_certified_where_a_nu_classifier_has_no_margin():
+    """Labels drawn at random: the reduced hulls meet, and the labels of f = 0 are rounding."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
+    model = NuSVC(nu=0.8, kernel="linear")
+    with pytest.warns(UserWarning, match="rho_ is 0"):
+        model.fit(X, y)
+    assert model.rho_ == 0.0
+    said = {s.name: s.bound for s in leave_one_out(model, X, y).statements}
+    assert not any(bound.certified for bound in said.values())
+    apart = NuSVC(nu=0.2, kernel="linear").fit(X + 4.0 * y[:, None], y)
+    said = {s.name: s.bound for s in leave_one_out(apart, X + 4.0 * y[:, None], y).statements}
+    assert said["essential support vectors"].certified

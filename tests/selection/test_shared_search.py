@@ -862,3 +862,26 @@ def test_splits_given_as_masks_share_too():
     for k in range(3):
         name = f"split{k}_test_score"
         assert ours.cv_results_[name].tolist() == same.cv_results_[name].tolist()
+
+
+@pytest.mark.filterwarnings("ignore::mercer.machines.errors.DegenerateFitWarning")
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_nu_classifier_without_a_margin_is_not_optimal(alone):
+    """Its function is 0, and the labels by which it is scored are rounding."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
+    X[:, 0] += 3.0 * y * (np.arange(60) < 20)
+    scoring = (lambda model, X, y: model.score(X, y)) if alone else None
+    search = GridSearchCV(NuSVC(kernel="linear"), {"nu": [0.5, 0.8, 1.0]}, cv=3, scoring=scoring)
+    search.fit(X, y)
+    margins = [
+        [
+            NuSVC(nu=nu, kernel="linear").fit(X[a], y[a]).rho_
+            for a, _ in StratifiedKFold(3).split(X, y)
+        ]
+        for nu in (0.5, 0.8, 1.0)
+    ]
+    expected = ["no_margin" if 0.0 in row else "optimal" for row in margins]
+    assert set(expected) == {"no_margin", "optimal"}
+    assert search.cv_results_["status"].tolist() == expected
+    assert ("itself" in search.cv_results_["note"][0]) == alone

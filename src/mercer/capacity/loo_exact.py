@@ -208,6 +208,8 @@ def leave_one_out(
     row whose decision value is 0, or whose best classes have equal values, to that precision may
     be counted either way: rounding chooses its label in a separate fit as well. Such ties are found
     among repeated or gridded points, and in one-against-rest machines whose functions are constant.
+    A nu classifier whose margin is 0, with all rows or without one of them, has labels that are
+    rounding: no statement about it is certified.
 
     Examples
     --------
@@ -266,6 +268,14 @@ class _Errors:
     pending: list[int] = field(default_factory=list)
     essential: list[int] = field(default_factory=list)
     unstable: list[int] = field(default_factory=list)  # without them no free support vector is left
+    undecided: list[int] = field(default_factory=list)  # without them there is no margin
+
+    def decided(self, model: Any) -> Condition:
+        """Return the condition that labels are those of functions, not of rounding."""
+        none = _is_without_margin(model)
+        evidence = "rho_ of the model is 0" if none else f"rho_ = 0 in {len(self.undecided)} refits"
+        what = "every machine has a margin, so that labels are not rounding"
+        return Condition.that(what, not (none or self.undecided), evidence)
 
 
 def _by_refits(
@@ -305,6 +315,8 @@ def _by_refits(
             found.essential.append(i)
         if not intercept_is_determined(machine):
             found.unstable.append(i)
+        if _is_without_margin(machine):
+            found.undecided.append(i)
     if found.residuals is not None:
         found.residuals[found.pending] = np.nan
     return found
@@ -318,7 +330,8 @@ def _stated(m: Measured, errors: _Errors) -> tuple[tuple[Statement, ...], dict[s
         exact = exact_squared_error(total, n)
     else:
         exact = exact_leave_one_out(int(total) + len(errors.pending), n)
-    made, refused = [Statement(name, EXACT, exact)], {}
+    decided = [errors.decided(m.model)] if hasattr(m.model, "_without_margin") else []
+    made, refused = [Statement(name, EXACT, exact.knowing(*decided))], {}
     reason = {
         "regression": "it counts wrong labels, and needs a classifier",
         "one-class": "a change of f may make any row an outlier",
@@ -326,7 +339,8 @@ def _stated(m: Measured, errors: _Errors) -> tuple[tuple[Statement, ...], dict[s
     if reason:
         refused["essential support vectors"] = reason
     else:
-        made.append(Statement("essential support vectors", LEAVE_ONE_OUT, _essential(m, errors)))
+        essential = _essential(m, errors).knowing(*decided)
+        made.append(Statement("essential support vectors", LEAVE_ONE_OUT, essential))
     found, others = estimates_of(m)
     if "xi_alpha" in found and m.with_intercept and not errors.pending:
         evidence = f"all but {len(errors.unstable)} of {len(errors.refitted)}"
@@ -379,6 +393,10 @@ def _require_optimal(model: Any, X: Any, y: Any, sample_weight: Any, fit_params:
             f"{certificate.kkt_violation:.3g}): pass the rows, targets and weights of its fit, and "
             "fit it to its tolerance."
         )
+
+
+def _is_without_margin(model: Any) -> bool:
+    return bool(np.any(getattr(model, "_without_margin", False)))
 
 
 def _held(model: Any) -> Any:

@@ -224,7 +224,7 @@ class HoldoutSearchCV(GridSearchCV):
             if hasattr(search, "n_splits_") and not hasattr(search, "cv_results_"):
                 # No candidate could be fitted: the error of one says more than their number, and
                 # is what searches with several splits raise, where the data of some are valid.
-                candidate = next(iter(ParameterGrid(self.param_grid)), {})
+                candidate: Any = next(iter(ParameterGrid(self.param_grid)), {})
                 self._fitted(X, y, train, candidate, params)
             raise
         finally:

@@ -42,7 +42,7 @@ from .fit_bar import FitBar
 from .fold_model import METHODS
 from .journal import Journal, split_key
 from .pruning import hopeless
-from .sharing import Answer, Request, SharedFits, final_step
+from .sharing import NO_MARGIN, Answer, Request, SharedFits, final_step, status_of
 
 Result = dict[str, Any]
 Split = tuple[Any, Any]
@@ -57,6 +57,7 @@ _STATUSES = (
     "optimal",
     "stationary",
     "precision_limit",
+    NO_MARGIN,
     "iteration_limit",
     "time_limit",
     "interrupted",
@@ -404,11 +405,13 @@ def _fitted_alone(task: Task, fit: Fit, reason: str) -> Result:
             error_score=task.error_score,
             **watching,
         )
-    proof = _certificate(result["estimator"])
+    made = result["estimator"]
+    proof = _certificate(made)
+    status = "unknown" if proof is None else status_of(final_step(made)[1])
     if not task.return_estimator:
         del result["estimator"]
     failed = result["fit_error"] is not None
-    result["mercer_status"] = "failed" if failed else getattr(proof, "status", "unknown")
+    result["mercer_status"] = "failed" if failed else status
     result["mercer_gap"] = float(getattr(proof, "relative_gap", math.nan))
     result["mercer_note"] = f"fitted by itself: {reason}"
     return result

@@ -69,6 +69,9 @@ Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 Single = NDArray[np.float32]
 
+NO_MARGIN = "no_margin"
+"""The status of a nu classifier whose optimum is the function 0, so that labels are rounding."""
+
 _WIDE = 50
 """Columns from which it costs less to keep pair statistics than to compute them again."""
 
@@ -586,7 +589,7 @@ class SharedFits:
                     self.refused.append((requests[k], reason))
                     continue
                 model = FoldModel(machines[k], found, known)
-                yield requests[k], _answer(model, split, found.certificate_, once + seconds())
+                yield requests[k], _answer(model, split, found, once + seconds())
                 run.check()
                 seconds = stopwatch()
 
@@ -619,12 +622,23 @@ class SharedFits:
                     reason = f"the fit on kept rows failed ({_named(error)})"
                     self.refused.append((request, reason))
                     continue
-                yield request, _answer(machine, split, machine.certificate_, seconds())
+                yield request, _answer(machine, split, machine, seconds())
 
 
-def _answer(model: Any, split: _Split, proof: Any, seconds: float) -> Answer:
-    gap = float(proof.relative_gap)
-    return Answer(model, split.X_test, split.X_train, proof.status, gap, seconds)
+def _answer(model: Any, split: _Split, fitted: Any, seconds: float) -> Answer:
+    gap = float(fitted.certificate_.relative_gap)
+    return Answer(model, split.X_test, split.X_train, status_of(fitted), gap, seconds)
+
+
+def status_of(fitted: Any) -> str:
+    """Return the status of a fit in a search: its certificate's, if there is a function to score.
+
+    The solution of a nu classifier without a margin is the function 0. It may be proved, but the
+    labels that are scored are rounding.
+    """
+    found: str = fitted.certificate_.status
+    without = np.any(getattr(fitted, "_without_margin", False))
+    return NO_MARGIN if without and found == "optimal" else found
 
 
 def _named(error: Exception) -> str:

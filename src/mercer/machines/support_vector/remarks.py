@@ -84,9 +84,7 @@ def _open_intercept(machine: Any) -> str | None:
 
 def _no_margin(machine: Any) -> str | None:
     """Return the warning of a nu classifier whose function is 0."""
-    if not hasattr(machine, "rho_") or not hasattr(machine, "classes_"):
-        return None
-    none = np.atleast_1d(machine.rho_) == 0.0
+    none = np.atleast_1d(getattr(machine, "_without_margin", False))
     if not none.any():
         return None
     which = f" in {int(none.sum())} of {len(none)} problems" if len(none) > 1 else ""
