@@ -32,6 +32,9 @@ ESTIMATORS = [
     RegularizedPrincipalManifold(n_nodes=8),
     RegularizedPrincipalManifold(n_nodes=6, assignment="soft"),
     PolygonalPrincipalCurve(6),
+    PolygonalPrincipalCurve(10),
+    PolygonalPrincipalCurve(),
+    PolygonalPrincipalCurve(10, 2.0),
     PrincipalCurve(n_knots=10),
 ]
 

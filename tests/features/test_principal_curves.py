@@ -90,3 +90,15 @@ def test_bad_input():
         PrincipalCurve(0.0).fit(X)
     with pytest.raises(ValueError, match="one finite position"):
         PrincipalCurve().fit(X).inverse_transform([[0.0, 1.0]])
+
+
+@pytest.mark.parametrize("length", [None, 2.0])
+def test_weights_are_repetitions_for_any_number_of_knots(length):
+    """Fewer rows than knots, whose lines are free between the points."""
+    rng = np.random.default_rng(0)
+    rows, weight = rng.random((15, 30)), rng.integers(0, 5, 15)
+    for n_knots in (2, 4, 8, 10, 20, 30):
+        weighted = PolygonalPrincipalCurve(n_knots, length).fit(rows, sample_weight=weight)
+        repeated = PolygonalPrincipalCurve(n_knots, length).fit(np.repeat(rows, weight, axis=0))
+        assert weighted.n_iter_ == repeated.n_iter_
+        np.testing.assert_allclose(weighted.transform(rows), repeated.transform(rows), atol=1e-7)

@@ -20,6 +20,7 @@ from mercer.objects.callers import warn_caller
 from mercer.run import Run
 
 _MEMORY = 6  # iterates from which the next one is extrapolated
+_ROUNDING = 1e-14  # relative decrease of an objective that is none
 
 
 class FixedPoint(Protocol):
@@ -78,8 +79,8 @@ class Descent(NamedTuple):
 def descend(state: Any, step: Callable[[Any], Any], tol: float, run: Run) -> Descent:
     """Repeat a step until the objective falls by no more than tol, relative to its size.
 
-    `state`: has the attribute objective. A step whose objective is larger, which only rounding can
-    do, is not taken.
+    `state`: has the attribute objective. A step that lowers it by rounding alone is not taken:
+    chance would decide, and differently for weighted and for repeated rows.
     """
     path = [state.objective]
     while True:
@@ -90,7 +91,7 @@ def descend(state: Any, step: Callable[[Any], Any], tol: float, run: Run) -> Des
             run.stop(len(path), change / size, objective=new.objective)
         if run.by_keyboard:
             return Descent(state, path, "interrupted")
-        if change < 0.0:
+        if change <= _ROUNDING * size:
             return Descent(state, path, "stationary")
         state = new
         path.append(new.objective)

@@ -46,7 +46,7 @@ from .descent import Descent, descend
 from .polyline import OnLine, PolygonalLine, lengths, project
 from .starts import principal_axes
 
-_RIDGE = 1e-9  # holds knots without points, relative to the mean weight of a knot
+_RIDGE = 1e-5  # holds knots without points, relative to the mean weight of a knot
 _SMALLEST = 1e-6  # share of a segment, relative to 1 / K
 
 
@@ -172,14 +172,17 @@ def _step(X: Array, weight: Array, state: _State, bound: float) -> _State:
     weighted = design.multiply(weight[:, None]).tocsr()
     A = np.asarray((weighted.T @ design).todense())
     difference = np.diff(np.eye(K), axis=0)
-    A += _RIDGE * (weight.sum() / K) * difference.T @ difference
+    # The ridge holds segments where they are, so that a line at rest stays at rest.
+    ridge = _RIDGE * (weight.sum() / K) * difference.T @ difference
+    rhs = np.asarray(weighted.T @ X) + ridge @ state.knots
+    A += ridge
     sides = np.maximum(lengths(state.knots), 0.0)
     total = float(sides.sum())
     shares = np.full(K - 1, 1.0 / (K - 1)) if total == 0.0 else sides / total
     shares = np.maximum(shares, _SMALLEST / (K - 1))
     shares /= shares.sum()
     B = (difference / shares[:, None]).T @ difference
-    knots = _bounded(A, B, np.asarray(weighted.T @ X), bound)
+    knots = _bounded(A, B, rhs, bound)
     length = float(lengths(knots).sum())
     if length > bound:  # by rounding, or by the ridge
         centre = knots.mean(axis=0)
