@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import pickle
+import sys
 import tracemalloc
 import warnings
 import zipfile
@@ -23,12 +24,14 @@ import sklearn.gaussian_process
 import sklearn.kernel_approximation
 import sklearn.kernel_ridge
 import sklearn.svm
-from sklearn.base import BaseEstimator, is_classifier
-from sklearn.compose import ColumnTransformer
+from sklearn import preprocessing
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.feature_selection import VarianceThreshold
 from sklearn.gaussian_process.kernels import ConstantKernel, RationalQuadratic, WhiteKernel
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 import mercer
@@ -431,6 +434,69 @@ def test_imputers_are_saved(fill, tmp_path):
     np.testing.assert_array_equal(again, table.transform(frame))
 
 
+COMMON = [
+    preprocessing.Binarizer(),
+    preprocessing.FunctionTransformer(),
+    preprocessing.KBinsDiscretizer(3, strategy="uniform"),
+    preprocessing.MaxAbsScaler(),
+    preprocessing.MinMaxScaler(),
+    preprocessing.Normalizer(),
+    preprocessing.OneHotEncoder(dtype=np.float32, handle_unknown="ignore"),
+    preprocessing.OrdinalEncoder(),
+    preprocessing.PolynomialFeatures(2),
+    preprocessing.PowerTransformer(),
+    preprocessing.QuantileTransformer(n_quantiles=10),
+    preprocessing.RobustScaler(),
+    sklearn.decomposition.PCA(2),
+    VarianceThreshold(),
+    make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler()),
+    FeatureUnion([("raw", "passthrough"), ("scaled", StandardScaler())]),
+]
+
+
+@pytest.mark.parametrize("step", COMMON, ids=lambda step: type(step).__name__)
+def test_common_steps_need_no_extra(step, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "skops.io", None)
+    step = clone(step).fit(X)
+    mercer.save(make_pipeline(step, SVC()), tmp_path / "model")
+    again = mercer.load(tmp_path / "model")[0]
+    assert repr(again) == repr(step)
+    assert again.transform(X).dtype == step.transform(X).dtype
+    difference = again.transform(X) != step.transform(X)
+    assert not difference.sum()
+
+
+def test_a_table_with_nested_steps_needs_no_extra(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "skops.io", None)
+    frame = FRAME.assign(x=FRAME["x"].mask(FRAME["x"] > 1.0), z=FRAME["x"])
+    columns = ColumnTransformer(
+        [
+            ("numbers", make_pipeline(SimpleImputer(), StandardScaler()), ["x"]),
+            ("names", OneHotEncoder(), make_column_selector(pattern="colour")),
+            ("rest", "passthrough", make_column_selector(pattern="z", dtype_include=np.number)),
+        ]
+    )
+    model = make_pipeline(columns, SVC()).fit(frame.drop(columns="text"), Y)
+    mercer.save(model, tmp_path / "model")
+    again = mercer.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict(frame), model.predict(frame))
+    assert list(again[0].get_feature_names_out()) == list(model[0].get_feature_names_out())
+    refitted = clone(again).fit(frame.drop(columns="text"), Y)
+    np.testing.assert_array_equal(refitted.predict(frame), model.predict(frame))
+
+
+def test_the_step_that_needs_skops_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "skops.io", None)
+    model = make_pipeline(sklearn.kernel_approximation.RBFSampler(), SVC())
+    with pytest.raises(
+        ImportError, match=r"RBFSampler is saved through skops, .* pip install skops"
+    ):
+        mercer.save(model, tmp_path / "model")
+    model = make_pipeline(FunctionTransformer(np.log1p), SVC())
+    with pytest.raises(ImportError, match="FunctionTransformer is saved through skops"):
+        mercer.save(model, tmp_path / "model")
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -517,7 +583,8 @@ def test_reading_a_forged_file_takes_memory_in_proportion_to_its_size(model):
 
 def test_parts_of_foreign_steps_count_as_often_as_they_are_used(tmp_path):
     pytest.importorskip("skops")
-    mercer.save(make_pipeline(StandardScaler().fit(X), SVC().fit(X, Y)), tmp_path / "model")
+    step = sklearn.kernel_approximation.RBFSampler().fit(X)
+    mercer.save(make_pipeline(step, SVC().fit(X, Y)), tmp_path / "model")
     header, arrays = opened((tmp_path / "model").read_bytes())
     step = header["model"]["pipeline"][0][1]
     content = ArrayReader(memoryview(arrays), 10**6).get(step["skops"]).tobytes()

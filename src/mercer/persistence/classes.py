@@ -1,4 +1,4 @@
-"""Classes whose objects a model file may hold, by name: estimators, and parts of fitted ones.
+"""Classes whose objects a model file may hold, by name: estimators, their parts, common steps.
 
 A file names no other class. One that it names is imported then: files stand below the machines,
 because expansions are written to them as well, and know classes by name alone, as pickle does.
@@ -13,6 +13,7 @@ import pkgutil
 from importlib import import_module
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
 _PARTS = {
@@ -38,6 +39,30 @@ _PARTS = {
     "TwoSlopes": "mercer.machines.support_vector.calibration",
     "Values": "mercer.machines.gaussian_process.covariance",
     "Vocabulary": "mercer.objects.vocabulary",
+}
+
+# scikit-learn's common steps: their state is numbers, names, types of numbers and other steps.
+_STEPS = {
+    "sklearn.compose": ("ColumnTransformer", "TransformedTargetRegressor", "make_column_selector"),
+    "sklearn.decomposition": ("PCA", "TruncatedSVD"),
+    "sklearn.feature_selection": ("VarianceThreshold",),
+    "sklearn.impute": ("MissingIndicator", "SimpleImputer"),
+    "sklearn.pipeline": ("FeatureUnion",),
+    "sklearn.preprocessing": (
+        "Binarizer",
+        "FunctionTransformer",
+        "KBinsDiscretizer",
+        "MaxAbsScaler",
+        "MinMaxScaler",
+        "Normalizer",
+        "OneHotEncoder",
+        "OrdinalEncoder",
+        "PolynomialFeatures",
+        "PowerTransformer",
+        "QuantileTransformer",
+        "RobustScaler",
+        "StandardScaler",
+    ),
 }
 
 
@@ -78,3 +103,18 @@ def sklearn_kernel_class(name: str) -> Any:
     found = getattr(others, name, None)
     is_kernel = isinstance(found, type) and issubclass(found, others.Kernel)
     return found if is_kernel and found.__module__ == others.__name__ else None
+
+
+@functools.cache
+def sklearn_step_class(name: str) -> Any:
+    """Return one of scikit-learn's common steps of pipelines, None for another name."""
+    module = next((module for module, names in _STEPS.items() if name in names), None)
+    return None if module is None else getattr(import_module(module), name)
+
+
+def plain_type(name: str) -> Any:
+    """Return a type of entries, of NumPy or Python, None for another name."""
+    found = getattr(np, name, None)
+    if isinstance(found, type) and issubclass(found, np.generic):
+        return found
+    return {kind.__name__: kind for kind in (bool, int, float, str, object)}.get(name)

@@ -1,4 +1,4 @@
-"""Pipelines, and their steps that are not mercer's: through skops, types that it trusts alone."""
+"""Pipelines, and steps that the container cannot hold: through skops, types it trusts alone."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def pipeline(steps: Iterable[Any]) -> Any:
 
 def dumped(step: Any) -> bytes:
     """Return a step as skops writes it; refuse types that skops would not load unasked."""
-    io = _skops()
+    io = _skops(type(step).__name__)
     try:
         content: bytes = io.dumps(step)
         unknown = [t for t in io.get_untrusted_types(data=content) if t not in _TRUSTED]
@@ -67,15 +67,16 @@ def _inflated_size(part: bytes) -> int:
 
 def loaded(content: bytes) -> Any:
     """Return a step that `dumped` wrote; types that skops does not trust raise an error."""
-    return _skops().loads(content, trusted=_TRUSTED)
+    return _skops("a step of this file").loads(content, trusted=_TRUSTED)
 
 
-def _skops() -> Any:
+def _skops(step: str) -> Any:
     try:
         import skops.io
     except ImportError as error:
         raise ImportError(
-            "pipelines with steps of other libraries are saved through skops; install it with "
-            "pip install 'mercer[pipelines]'."
+            f"{step} is saved through skops, which is not installed: pip install skops, the extra "
+            "'pipelines' of mercer. mercer's own steps and scikit-learn's common ones (scalers, "
+            "encoders, SimpleImputer, ColumnTransformer) without functions need no extra."
         ) from error
     return skops.io

@@ -24,7 +24,8 @@ def save(model: Any, path: str | Path) -> None:
     Parameters
     ----------
     model : estimator or Pipeline
-        An estimator of mercer, or a scikit-learn pipeline. Its steps that are not mercer's are
+        An estimator of mercer, or a scikit-learn pipeline. scikit-learn's common steps (scalers,
+        encoders, `SimpleImputer`, `ColumnTransformer`) are held like mercer's own; others are
         written by skops (``pip install 'mercer[pipelines]'``).
     path : str or Path
         The file.

@@ -19,9 +19,16 @@ from mercer.kernels import HiddenMarkov, Kernel
 from mercer.objects.tables import is_frame
 
 from . import foreign_steps
-from .classes import estimator_class, part_class, sklearn_kernel_class
+from .classes import (
+    estimator_class,
+    part_class,
+    plain_type,
+    sklearn_kernel_class,
+    sklearn_step_class,
+)
 from .container import ArrayReader, ArrayWriter
 
+_ENTRIES = "biufUO"  # kinds of types of entries
 _SPARSE = {"csr_matrix": sp.csr_matrix, "csr_array": sp.csr_array}
 # Entries of the state of an estimator: who watches a fit, and which version pickled the state.
 _LISTENERS, _VERSION = "_listeners", "_mercer_version"
@@ -69,6 +76,14 @@ class Writer:
             return {"mapping": [self._values(pair, where) for pair in value.items()]}
         if estimator_class(name) is type(value):
             return {"estimator": [name, self._state(value)]}
+        if sklearn_step_class(name) is type(value):
+            return {"step": [name, self._state(value)]}
+        if foreign_steps.is_pipeline(value):
+            return self.model(value)
+        if isinstance(value, np.dtype) and value.kind in _ENTRIES:
+            return {"dtype": value.str}
+        if isinstance(value, type) and plain_type(value.__name__) is value:
+            return {"type": value.__name__}
         raise _refusal(value, where)
 
     def model(self, model: Any) -> Any:
@@ -78,9 +93,21 @@ class Writer:
         if foreign_steps.is_pipeline(model):
             steps = [[k, v if isinstance(v, str) else self.model(v)] for k, v in model.steps]
             return {"pipeline": steps}
+        if self._is_plain(model):
+            return self.value(model, type(model).__name__)
         content = foreign_steps.dumped(model)
         self.arrays.needed += foreign_steps.size_in_memory(content)
         return {"skops": self.arrays.add(np.frombuffer(content, dtype=np.uint8))}
+
+    def _is_plain(self, step: Any) -> bool:
+        """Return whether a step is a common one whose state has a form in such a file."""
+        if sklearn_step_class(type(step).__name__) is not type(step):
+            return False
+        try:
+            Writer().value(step)  # a writer of its own: a refusal leaves arrays behind
+        except ValueError:
+            return False
+        return True
 
     def _values(self, values: Iterable[Any], where: str) -> list[Any]:
         return [self.value(value, where) for value in values]
@@ -150,6 +177,9 @@ class Reader:
             "sklearn kernel": lambda content: self._made(sklearn_kernel_class, *content),
             "part": lambda content: self._with_state(part_class, *content),
             "estimator": lambda content: self._with_state(estimator_class, *content),
+            "step": lambda content: self._with_state(sklearn_step_class, *content),
+            "dtype": _dtype,
+            "type": lambda name: _known(plain_type, name),
             "pipeline": lambda steps: foreign_steps.pipeline(map(self._values, steps)),
             "skops": self._foreign,
         }
@@ -221,6 +251,13 @@ class Reader:
         content = self._arrays.get(description).tobytes()
         self._arrays.take(foreign_steps.size_in_memory(content))
         return foreign_steps.loaded(content)
+
+
+def _dtype(code: Any) -> np.dtype[Any]:
+    dtype = np.dtype(str(code))
+    if dtype.kind not in _ENTRIES:
+        raise ValueError(f"entries of type {code!r}")
+    return dtype
 
 
 def _kernel_class(name: str) -> Any:
