@@ -12,6 +12,8 @@ import pytest
 import scipy.linalg
 import scipy.optimize
 import sklearn.gaussian_process as peer
+from sklearn.base import clone
+from sklearn.datasets import load_diabetes
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import kernels as sk
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -24,6 +26,7 @@ from mercer import (
     KernelRidgeCV,
     SparseGaussianProcessRegressor,
 )
+from mercer.data import noisy_sinc
 from mercer.gram import factorised, iterative, shifted
 from mercer.kernels import (
     RBF,
@@ -709,3 +712,60 @@ def test_the_expansion_is_the_mean_where_mercer_has_the_kernel() -> None:
     foreign = GaussianProcessRegressor(sk.PairwiseKernel(), alpha=0.1, optimizer=None).fit(X, y)
     with pytest.raises(AttributeError, match="has no counterpart in mercer"):
         foreign.expansion_  # noqa: B018
+
+
+FIRST_USES = [
+    GaussianProcessRegressor(RBF(1.0)),
+    GaussianProcessRegressor(1.0 * RBF()),
+    GaussianProcessRegressor(noise=0.01),
+    GaussianProcessRegressor(bounds={"scale": (1e-3, 1e3)}),
+    SparseGaussianProcessRegressor(),
+]
+
+
+@pytest.mark.parametrize("model", FIRST_USES, ids=repr)
+@pytest.mark.parametrize("data", ["sinc", "diabetes"])
+def test_a_first_use_without_settings_explains_the_targets(model, data):
+    """Targets of mean 152 as well: noise, mean and scale are found where nobody states them."""
+    if data == "sinc":
+        X, y, least = *noisy_sinc(100, random_state=0), 0.85
+    else:
+        X, y, least = *load_diabetes(return_X_y=True), 0.3
+    model = clone(model).fit(X[::2], y[::2])
+    low, high = model.predict_interval(X[1::2], 0.9)
+    assert model.score(X[1::2], y[1::2]) > least
+    assert 0.8 < np.mean((low <= y[1::2]) & (y[1::2] <= high)) < 0.98
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        GaussianProcessRegressor(RBF(1.0), noise=None),
+        GaussianProcessRegressor(RBF(1.0), alpha=0.1),
+        GaussianProcessRegressor(RBF(1.0), optimizer=None),
+        GaussianProcessRegressor(RBF(1.0), bounds="fixed"),
+        GaussianProcessRegressor(RBF(1.0) + White(0.1)),
+        GaussianProcessRegressor(sk.ConstantKernel() * sk.RBF()),
+        GaussianProcessRegressor(),
+    ],
+    ids=repr,
+)
+@pytest.mark.filterwarnings("ignore")
+def test_stated_noise_and_kernels_of_scikit_learn_are_left_alone(model):
+    X, y = noisy_sinc(30, random_state=0)
+    model.fit(X, 5.0 + y)
+    assert model.noise_ == 0.0
+    np.testing.assert_array_equal(model.y_train_, 5.0 + y)
+
+
+@pytest.mark.parametrize(
+    ("data", "noise", "cause"),
+    [
+        (noisy_sinc(100, random_state=0), None, 'pass noise="auto"'),
+        (load_diabetes(return_X_y=True), 0.1, "have mean 152 .* normalize_y=True"),
+    ],
+    ids=["no noise", "a mean"],
+)
+def test_a_search_that_relates_no_sample_to_another_names_the_cause(data, noise, cause):
+    with pytest.warns(ConvergenceWarning, match=f"relates no sample to another.*{cause}"):
+        GaussianProcessRegressor(RBF(1.0), noise=noise).fit(*data)

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.expansion import Expansion
 from mercer.kernels import Kernel
+from mercer.kernels.white import contains_white
 from mercer.objects.parameters import (
     ParameterError,
     declared,
@@ -36,12 +37,19 @@ from .process import ProcessEstimator
 
 Array = NDArray[np.float64]
 
+INTERPOLATION = 1e-10  # alpha of scikit-learn: no noise, but for what float64 needs
+
 
 def _variances(value: Any, name: str) -> None:
     """Reject variances of the noise that have no meaning."""
     alpha = numbers(value, name)
     if not (np.isfinite(alpha).all() and (alpha >= 0.0).all()):
         raise ParameterError(f"{name} must be finite and at least 0.")
+
+
+def _normalize(value: Any, name: str) -> None:
+    if not (isinstance(value, str) and value == "auto"):
+        truth(value, name)
 
 
 def _log_prior(value: Any, name: str) -> None:
@@ -52,15 +60,26 @@ def _log_prior(value: Any, name: str) -> None:
         )
 
 
+def usual_noise(y: Array) -> float:
+    """Return the noise variance at which a search starts: a tenth of that of the targets."""
+    return 0.1 * (float(np.var(y, axis=0).mean()) or 1.0)
+
+
 @declared
 class RegressionParameters:
     """The parameters of Gaussian process regressors."""
 
     _: KW_ONLY
-    alpha: Any = parameter(_variances, default=1e-10, kind="float or array of shape (n_samples,)")
+    alpha: Any = parameter(
+        _variances, default=INTERPOLATION, kind="float or array of shape (n_samples,)"
+    )
     """Variance of the noise of each sample, which is not optimised."""
-    normalize_y: bool = parameter(truth, default=False)
-    """Whether to centre the targets and scale them to unit variance for the fit."""
+    normalize_y: bool | str = parameter(_normalize, default="auto", kind='bool or "auto"')
+    """Whether to centre the targets and scale them to unit variance for the fit: ``alpha`` and
+    ``noise_`` are in these units, predictions in those of the targets. "auto" does so where
+    nobody can have stated the unit: with a noise variance that is found ("auto" too) or mercer's
+    own kernel (None), unless there is a ``basis`` or a ``log_prior``; never with scikit-learn's
+    kernels."""
     log_prior: Any = parameter(_log_prior, default=None, kind="callable")
     """A function of theta (the logarithms of the hyper-parameters) that returns a log density and
     its gradient, which is added to the objective."""
@@ -74,8 +93,9 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
     """
 
     alpha: Any
-    normalize_y: bool
+    normalize_y: bool | str
     noise: Any = None
+    log_prior: Any
     n_targets: int | None = None
     basis: Any = None
     y_train_: Array
@@ -117,15 +137,41 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
             if self._foreign:
                 raise ParameterError(
                     "noise needs a kernel of mercer, such as kernel=RBF() of mercer.kernels; to a "
-                    "kernel of scikit-learn, which kernel=None means as well, add a WhiteKernel."
+                    "kernel of scikit-learn add a WhiteKernel."
                 )
-        elif self.noise is not None:
-            raise ParameterError(f"noise must be a positive number or None; got {self.noise!r}.")
+        elif self.noise is not None and not self._noise_is_auto:
+            raise ParameterError(
+                f'noise must be a positive number, "auto" or None; got {self.noise!r}.'
+            )
+
+    @property
+    def _noise_is_auto(self) -> bool:
+        return isinstance(self.noise, str) and self.noise == "auto"
+
+    def _finds_noise(self, kernel: Any) -> bool:
+        """Return whether the noise variance is one that nobody has named."""
+        return self._noise_is_auto and not self._foreign and not contains_white(kernel)
+
+    def _first_noise(self, kernel: Any, y: Array) -> float | None:
+        """Return the starting value of the noise variance, of the normalised targets."""
+        if not self._noise_is_auto:
+            return self.noise
+        if not self._finds_noise(kernel):
+            return None
+        return usual_noise(y)
+
+    def _normalises(self, kernel: Any) -> bool:
+        """Return whether the targets are centred and scaled."""
+        if not isinstance(self.normalize_y, str):
+            return self.normalize_y
+        if self._foreign or self.basis is not None or self.log_prior is not None:
+            return False
+        return self.kernel is None or self._finds_noise(kernel)
 
     def _check_target(self, y: Any, n_samples: int) -> Array:
         return check_several_targets(self, y, n_samples)
 
-    def _normalised(self, y: Array) -> Array:
+    def _normalised(self, y: Array, kernel: Any) -> Array:
         """Return the targets as they are fitted, and keep mean and scale."""
         seen = y.shape[1] if y.ndim == 2 else 1
         if self.n_targets is not None and seen != self.n_targets:
@@ -135,7 +181,7 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
             )
         shape: Any = (y.shape[1],) if y.ndim == 2 else 1
         self._y_train_mean, self._y_train_std = np.zeros(shape), np.ones(shape)
-        if not self.normalize_y:
+        if not self._normalises(kernel):
             return np.copy(y)
         mean, std = np.mean(y, axis=0), np.atleast_1d(np.std(y, axis=0))
         std[std <= 10.0 * np.finfo(float).eps * np.abs(np.atleast_1d(mean))] = 1.0
@@ -290,7 +336,7 @@ class ProcessRegressor(MultiOutputMixin, RegressorMixin, ProcessEstimator):
 
     def _prior_noise(self) -> float | None:
         """Return the noise variance before a fit."""
-        return self.noise
+        return None if self._noise_is_auto else self.noise
 
     def _prior(self, X: Any, std: bool, cov: bool, noise: bool) -> Any:
         """Return mean 0 and the covariances of the prior."""

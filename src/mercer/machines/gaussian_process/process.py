@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from mercer.kernels import Kernel
+from mercer.kernels import RBF, Kernel
 from mercer.kernels.hyperparameters import DEFAULT_BOUNDS, checked_pair, hyperparameters
 from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import (
@@ -71,11 +71,21 @@ class ProcessEstimator(KernelEstimator):
     def _foreign(self) -> bool:
         """Whether the kernel is scikit-learn's."""
         kernel: Any = self.kernel
-        return kernel is None or (
+        if kernel is None:
+            return not self._asks_for_mercer
+        return (
             not isinstance(kernel, Kernel)
             and hasattr(kernel, "clone_with_theta")
             and hasattr(kernel, "hyperparameters")
         )
+
+    @property
+    def _asks_for_mercer(self) -> bool:
+        """Whether kernel=None comes with a parameter that only kernels of mercer have."""
+        return False
+
+    def _resolved_kernel(self) -> Kernel:
+        return 1.0 * RBF() if self.kernel is None else super()._resolved_kernel()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -10,16 +10,20 @@ from typing import Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from mercer.gram import Gram
 from mercer.gram.shifted import NotDefiniteError, choose_solver, require_memory
 from mercer.kernels.resolve import KernelLike
+from mercer.kernels.white import contains_white
 from mercer.numerics.blas import threads_for
 from mercer.numerics.lanczos_quadrature import Estimate
+from mercer.objects.callers import warn_caller
 from mercer.objects.parameters import (
     ParameterError,
     declared,
+    is_number,
     one_of,
     parameter,
     truth,
@@ -54,7 +58,7 @@ from .evidence import (
 )
 from .mean_basis import mean_basis
 from .posterior import Posterior
-from .predicting import ProcessRegressor, RegressionParameters
+from .predicting import INTERPOLATION, ProcessRegressor, RegressionParameters, usual_noise
 from .search import NOWHERE, Found, Point, Stop, evaluated, unhurried, warn_of_bounds
 
 Array = NDArray[np.float64]
@@ -65,6 +69,8 @@ _ROUGH, _FINE = 1e-6, 1e-13  # relative gaps of the iterations, in the search an
 _PRECISION = 1e-6  # relative change of the evidence at which a search on estimates stops
 _LEAST = 1e-6  # share of noise in the diagonal below which iterations do not converge
 _KEPT = "the hyper-parameters of the first samples, which partial_fit keeps"
+_LOOKED_AT = 256  # samples whose correlations are looked at after a search
+_UNCORRELATED = 1e-3
 _COPIES = 4  # of the covariance matrix: factor, inverse, derivatives, the best factor so far
 
 
@@ -124,9 +130,20 @@ class GaussianProcessRegressor(RegressionParameters, ProcessRegressor):
 
     Examples
     --------
-    >>> import numpy as np
+    A kernel, and everything else is found: its parameters, the noise, mean and scale of the
+    targets.
+
     >>> from mercer import GaussianProcessRegressor
+    >>> from mercer.data import noisy_sinc
     >>> from mercer.kernels import RBF
+    >>> X, y = noisy_sinc(100, random_state=0)
+    >>> model = GaussianProcessRegressor(1.0 * RBF()).fit(X, y)
+    >>> model.parameter_names_, model.score(X, y) > 0.9
+    (['kernel__gamma', 'scale', 'noise'], True)
+    >>> mean, std = model.predict([[0.0]], return_std=True)
+
+    A process that is known, where nothing is to be found:
+
     >>> model = GaussianProcessRegressor(RBF(0.5), alpha=0.25, optimizer=None).fit([[0.0]], [1.0])
     >>> mean, std = model.predict([[0.0]], return_std=True)
     >>> mean.round(6), (std**2).round(6)
@@ -138,15 +155,19 @@ class GaussianProcessRegressor(RegressionParameters, ProcessRegressor):
     )
     """The covariance. All continuous positive parameters of a mercer kernel that has derivatives
     are optimised, scales included. A kernel of scikit-learn keeps its own ``theta`` and bounds.
-    None is scikit-learn's default, a constant times its RBF."""
+    None is scikit-learn's default, a constant times its RBF, unless ``noise`` or ``bounds`` are
+    given, which only kernels of mercer have: then it is ``1.0 * RBF()``."""
     _: KW_ONLY
     copy_X_train: bool = parameter(truth, default=True)  # noqa: N815 - scikit-learn's name
     """Whether a copy of the training data is kept."""
     n_targets: int | None = parameter(default=None)
     """Number of outputs of the prior, for predictions before a fit."""
-    noise: float | None = parameter(default=None)
-    """Starting value of a noise variance that is optimised with the kernel; needs a mercer kernel.
-    With scikit-learn's kernels add a WhiteKernel."""
+    noise: Any = parameter(default="auto", kind='float, "auto" or None')
+    """Starting value of a noise variance that is optimised with the kernel. "auto" is a tenth of
+    the variance of the targets, and None where the noise is known or fixed: ``alpha`` is given, the
+    kernel has ``White`` as a part or is scikit-learn's (add a WhiteKernel), or nothing is
+    optimised (``optimizer=None``, ``bounds="fixed"``). None interpolates the targets, up to
+    ``alpha``."""
     bounds: Any = parameter(default=None, kind='None, "fixed" or dict')
     """Bounds for parameters of a mercer kernel by name, such as ``{"kernel__gamma": (1e-3, 1e3),
     "scale": "fixed", "noise": (1e-6, 1.0)}``. By default 1e-5 to 1e5, and the same for the length
@@ -173,6 +194,15 @@ class GaussianProcessRegressor(RegressionParameters, ProcessRegressor):
             )
         self._check_noise()
 
+    @property
+    def _asks_for_mercer(self) -> bool:
+        return is_number(self.noise) or self.bounds is not None
+
+    def _finds_noise(self, kernel: Any) -> bool:
+        known = np.ndim(self.alpha) > 0 or self.alpha != INTERPOLATION
+        fixed = self.optimizer is None or isinstance(self.bounds, str)
+        return super()._finds_noise(kernel) and not known and not fixed
+
     # -- fitting ----------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -193,12 +223,12 @@ class GaussianProcessRegressor(RegressionParameters, ProcessRegressor):
         self._check_parameters()
         with self._transaction(), running(self) as run:
             X, y, kernel = self._training_data(X, y)
-            y = self._normalised(y)
+            y = self._normalised(y, kernel)
             self._noise = self._checked_alpha(len(y))
             self.X_train_ = np.copy(X) if self.copy_X_train and isinstance(X, np.ndarray) else X
             self.y_train_: Array = y
             self._basis_values = mean_basis(self.basis, X)
-            covariance = self._covariance_of(kernel, self.noise)
+            covariance = self._covariance_of(kernel, self._first_noise(kernel, y))
             self.solver_ = self._chosen_solver(covariance)
             with threads_for(len(y)):
                 found = self._best(covariance, run)
@@ -209,8 +239,43 @@ class GaussianProcessRegressor(RegressionParameters, ProcessRegressor):
                 self._conclude(covariance, found, run)
         if found is not None:
             warn_of_bounds(covariance.labels, found.theta, covariance.bounds)
+            self._warn_of_no_correlation()
         run.raise_interrupt()
         return self
+
+    def _warn_of_no_correlation(self) -> None:
+        """Warn where the search has ended at a kernel that relates no sample to another."""
+        if self._foreign or getattr(self.kernel_, "pairwise", False) or self.basis is not None:
+            return
+        some = np.linspace(0, len(self._noise) - 1, min(len(self._noise), _LOOKED_AT)).astype(int)
+        K = np.abs(self._covariance.matrix(take(self.X_train_, some), False))
+        scale = np.sqrt(np.diagonal(K))
+        largest = K / np.outer(scale, scale).clip(np.finfo(float).tiny)
+        np.fill_diagonal(largest, 0.0)
+        if len(K) == 1 or largest.max() > _UNCORRELATED:
+            return
+        means, spreads = self._targets.mean(axis=0), self._targets.std(axis=0)
+        worst = np.argmax(np.abs(means) / spreads.clip(np.finfo(float).tiny))
+        if abs(means[worst]) > spreads[worst]:
+            cause = (
+                f"The targets have mean {means[worst]:.3g} and standard deviation "
+                f"{spreads[worst]:.3g}, the prior has mean 0: pass normalize_y=True."
+            )
+        elif self._covariance.noise is None and not contains_white(self.kernel_):
+            cause = (
+                "There is no noise that is optimised, so the process must pass through every "
+                'target: pass noise="auto" or a starting value.'
+            )
+        else:
+            cause = (
+                "Either the targets do not depend on X, or the search started at a width that is "
+                "far too small: start it at another one, such as RBF()."
+            )
+        warn_caller(
+            f"the search ended at {self.kernel_!r}, which relates no sample to another: away from "
+            f"the training samples the prior mean is predicted. {cause}",
+            ConvergenceWarning,
+        )
 
     @property
     def _centres(self) -> Any:
@@ -233,6 +298,15 @@ class GaussianProcessRegressor(RegressionParameters, ProcessRegressor):
         if solver == "cholesky":
             require_memory(n, _COPIES)
         return solver
+
+    def _starts(self, covariance: Covariance, rng: Any) -> list[Array]:
+        starts = super()._starts(covariance, rng)
+        if self.kernel is None and ("noise", None) in covariance.labels:
+            # The width is not the caller's: at a noise that is far too small it tends to 0.
+            second = starts[0].copy()
+            second[-1] = np.clip(np.log(usual_noise(self.y_train_)), *covariance.bounds[-1])
+            starts.append(second)
+        return starts
 
     def _best(self, covariance: Covariance, run: Run) -> Found | None:
         """Return the hyper-parameters of the largest objective."""

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.gram.shifted import NotDefiniteError
-from mercer.kernels import RBF, Kernel
+from mercer.kernels import Kernel
 from mercer.kernels.resolve import KernelLike
-from mercer.kernels.white import contains_white
 from mercer.objects.parameters import (
     ParameterError,
     declared,
@@ -128,15 +127,11 @@ class SparseGaussianProcessRegressor(RegressionParameters, ProcessRegressor):
     # -- the door ---------------------------------------------------------------------------
 
     @property
-    def _foreign(self) -> bool:
-        return self.kernel is not None and super()._foreign
-
-    def _resolved_kernel(self) -> Kernel:
-        return 1.0 * RBF() if self.kernel is None else super()._resolved_kernel()
+    def _asks_for_mercer(self) -> bool:
+        return True
 
     def _check(self) -> None:
-        if not (isinstance(self.noise, str) and self.noise == "auto"):
-            self._check_noise()
+        self._check_noise()
         if numbers(self.alpha, "alpha").min() <= 0.0 and self.noise is None:
             raise ParameterError("inducing points need noise: give alpha > 0 or noise.")
 
@@ -152,16 +147,8 @@ class SparseGaussianProcessRegressor(RegressionParameters, ProcessRegressor):
                 "GaussianProcessRegressor with a basis."
             )
 
-    def _first_noise(self, kernel: Any, y: Array) -> float | None:
-        """Return the starting value of the noise variance."""
-        if not isinstance(self.noise, str):
-            return self.noise
-        if self._foreign or contains_white(kernel):
-            return None
-        return 0.1 * (float(np.var(y, axis=0).mean()) or 1.0)
-
     def _prior_noise(self) -> float | None:
-        return 0.1 if isinstance(self.noise, str) and not self._foreign else self.noise
+        return 0.1 if self._noise_is_auto and not self._foreign else super()._prior_noise()
 
     @property
     def _centres(self) -> Any:
@@ -192,7 +179,7 @@ class SparseGaussianProcessRegressor(RegressionParameters, ProcessRegressor):
                     "inducing points need objects, not a precomputed matrix: pass the objects and "
                     "a kernel."
                 )
-            y = self._normalised(y)
+            y = self._normalised(y, kernel)
             covariance = self._covariance_of(kernel, self._first_noise(kernel, y))
             if isinstance(covariance, SklearnCovariance):
                 covariance.require_counterpart()
