@@ -12,6 +12,7 @@ from sklearn.datasets import load_diabetes, load_iris
 from sklearn.model_selection import cross_val_score
 
 import mercer
+from mercer.inspection.targets import is_classification
 from mercer.kernels import RBF, Spectrum, WeightedDegree, normalize
 from mercer.selection import suggest, tuning
 from mercer.selection.trials import splitter
@@ -115,3 +116,68 @@ def test_bad_input_is_refused():
         mercer.tune([[0.0], [1.0], [2.0]], [0, 1])
     with pytest.raises(ValueError, match="time_limit must be"):
         mercer.tune([[0.0], [1.0], [2.0]], [0, 1, 0], time_limit=0.0)
+
+
+@pytest.mark.parametrize("seconds", [1e-9, 0.05, 0.3])
+@pytest.mark.parametrize("data", [load_iris, load_diabetes])
+def test_a_limit_that_suffices_for_no_search_leaves_a_fitted_default(data, seconds):
+    X, y = data(return_X_y=True)
+    found = mercer.tune(X, y, time_limit=seconds)
+    assert len(found.predict(X)) == len(y)
+    if found.chosen.stage == "default":
+        assert f"time_limit={seconds:g} s sufficed for no search" in str(found)
+        found.plot()
+    else:
+        assert seconds > 1e-9
+
+
+@pytest.mark.parametrize("form", [np.asarray, pd.DataFrame, lambda X: X.tolist()])
+def test_missing_numbers_are_imputed_and_reported(form):
+    X, y = load_iris(return_X_y=True)
+    X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
+    X = form(X)
+    if hasattr(X, "columns"):
+        X.columns = list("abcd")
+    found = mercer.tune(X, y, kernels=[RBF(0.1)], cv=3)
+    assert found.score > 0.85
+    assert "in 4 columns: replaced by the median, with indicators" in str(found)
+    assert list(found.estimator.named_steps) == ["impute", "scale", "machine"]
+
+
+@pytest.mark.parametrize("form", [lambda frame: frame, pl.from_pandas])
+def test_missing_values_of_a_table_are_imputed_by_kind(form):
+    rng = np.random.default_rng(0)
+    age = rng.normal(40.0, 10.0, 120)
+    colour = rng.choice(["red", "blue", "green"], 120).astype(object)
+    text = np.array([f"word{i} and {c}" for i, c in enumerate(colour)], dtype=object)
+    y = np.where((age > 40.0) ^ (colour == "red"), "yes", "no")
+    age[::7], colour[::11], text[::13] = np.nan, None, None
+    table = form(pd.DataFrame({"age": age, "colour": colour, "text": text}))
+    found = mercer.tune(table, y, nested=False, cv=3, time_limit=20.0)
+    assert len(found.predict(table)) == 120
+    assert found.chosen.score > 0.6
+    report = str(found)
+    assert "of the numbers are missing, in 1 column: replaced by the median" in report
+    assert "10 values of 'text' are missing: replaced by the most frequent" in report
+    assert "'colour'" not in report.partition("->")[0]  # a category of its own
+
+
+@pytest.mark.parametrize(
+    ("y", "classification"),
+    [
+        (np.r_[np.arange(1, 28), 29].repeat(100).astype(float), False),  # rings of abalone
+        (np.r_[np.arange(1, 28), 29].repeat(100), False),
+        (np.arange(3, 10).repeat(50).astype(float), False),  # quality of wine
+        (np.arange(10).repeat(50).astype(float), True),  # digits
+        (np.arange(26).repeat(20), True),  # letters
+        (np.arange(1, 4).repeat(5).astype(float), True),
+        (np.array([-1.0, 1.0]).repeat(5), True),
+        (np.array([1, 2, 3, 5, 6, 7]).repeat(5), True),  # glass
+        (np.arange(40).repeat(2), False),
+        (np.linspace(0.0, 1.0, 9), False),
+        (np.array(["a", "b"]), True),
+        (np.array([True, False]), True),
+    ],
+)
+def test_whole_numbers_are_labels_where_they_are_codes_of_classes(y, classification):
+    assert is_classification(y) is classification

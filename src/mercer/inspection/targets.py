@@ -17,13 +17,16 @@ from mercer.objects.parameters import require_choice
 
 TASKS = ("auto", "classification", "regression")
 MANY_CLASSES = 20  # different integers up to which they are labels rather than numbers
+FEW_CLASSES = 3  # different whole floats up to which they are labels, whatever they are
 
 
 def is_classification(y: np.ndarray, task: str = "auto") -> bool:
     """Return whether a target holds labels of classes.
 
-    `task`: what the caller says; "auto" takes numbers for classes if all are whole, and there are
-    no more different ones than 20 or a fifth of the objects. Several columns are numbers.
+    `task`: what the caller says. With "auto" a target that is no number is a label, and one of
+    several columns is none. Numbers are labels if all are whole and they are codes of classes:
+    0, ..., k - 1 or 1, ..., k without a gap, for k up to 20 or a fifth of the objects; other
+    integers are labels up to 20 different ones, other floats up to three.
     """
     from sklearn.utils.multiclass import type_of_target
 
@@ -32,8 +35,15 @@ def is_classification(y: np.ndarray, task: str = "auto") -> bool:
         return task == "classification"
     if y.ndim == 2 and y.dtype.kind in "fiub":
         return False
-    many = y.dtype.kind in "iuf" and len(np.unique(y)) > max(MANY_CLASSES, len(y) / 5)
-    return not (many or type_of_target(y).startswith("continuous"))
+    if y.dtype.kind not in "iuf":
+        return not type_of_target(y).startswith("continuous")
+    levels = np.unique(y)
+    k = len(levels)
+    if (levels != np.round(levels)).any():
+        return False
+    if levels[0] in (0, 1) and levels[-1] - levels[0] == k - 1:
+        return k <= max(MANY_CLASSES, len(y) / 5)
+    return k <= (FEW_CLASSES if y.dtype.kind == "f" else MANY_CLASSES)
 
 
 def target_codes(y: Any, n: int, task: str = "auto") -> np.ndarray:

@@ -104,21 +104,32 @@ def _role(values: list[Any], dtype: str, name: Any) -> str:
         )
     if all(isinstance(value, Number) and not isinstance(value, complex) for value in values):
         return "numbers"  # a missing one is refused with the others, as NaN
+    found = category_role(values, dtype)
+    if found is not None:
+        return found
     present = [value for value in values if not is_missing(value)]
     missing = len(values) - len(present)
     texts = all(isinstance(value, str) for value in present)
-    numbers = texts and all(stands_for_number(value) for value in present)
-    if dtype.startswith(_CATEGORIES) or (texts and not numbers):
-        n_different = len(set(present)) + (missing > 0)  # missing values are one of the categories
-        if n_different == 1:
-            return "constant"
-        few = min(_MOST_CATEGORIES, len(values) // _LEAST_ROWS)
-        if dtype.startswith(_CATEGORIES) or n_different <= few:
-            return "categories"
     if missing:
         by = ' with fillna("")' if texts else ""
         raise ValueError(
             f"column {name!r} lacks {missing} of {len(values)} values; fill them in{by}, or leave "
             "the rows out. Only in columns of categories missing values are a separate category."
         )
+    numbers = texts and all(stands_for_number(value) for value in present)
     return "numbers" if numbers else "objects"
+
+
+def category_role(values: list[Any], dtype: str) -> str | None:
+    """Return "categories" or "constant" for a column of categories, None for any other."""
+    present = [value for value in values if not is_missing(value)]
+    texts = all(isinstance(value, str) for value in present)
+    numbers = texts and all(stands_for_number(value) for value in present)
+    if not dtype.startswith(_CATEGORIES) and (numbers or not texts):
+        return None
+    # Missing values are one of the categories.
+    n_different = len(set(present)) + (len(present) < len(values))
+    if n_different == 1:
+        return "constant"
+    few = min(_MOST_CATEGORIES, len(values) // _LEAST_ROWS)
+    return "categories" if dtype.startswith(_CATEGORIES) or n_different <= few else None

@@ -211,7 +211,9 @@ def suggest(
     y : array-like of shape (n_X,)
         Labels or real targets.
     task : {"auto", "classification", "regression"}, default="auto"
-        What `y` is; "auto" looks at it.
+        What `y` is. "auto" takes strings and truth values for labels, and whole numbers that are
+        codes of classes: 0, ..., k - 1 or 1, ..., k, or up to 20 different integers, or up to three
+        different floats.
     candidates : sequence of Kernel, optional
         Kernels to compare instead of the usual ones for the data.
     n_suggestions : int >= 1, default=5

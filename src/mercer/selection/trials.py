@@ -42,8 +42,9 @@ class Trial:
         The tube of a regression.
     score, error : float
         Cross-validated score and its standard error.
-    stage : {"coarse", "fine"}
-        The search it belongs to.
+    stage : {"coarse", "fine", "default"}
+        The search it belongs to; "default" where time sufficed for none, with a score of NaN where
+        it did not suffice for cross-validation either.
 
     Examples
     --------

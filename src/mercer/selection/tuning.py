@@ -24,7 +24,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from mercer.features.seeds import generator
-from mercer.kernels import Kernel
+from mercer.inspection.targets import FEW_CLASSES
+from mercer.kernels import Kernel, Linear
 from mercer.machines import SVC, SVR
 from mercer.objects.tables import holds_objects, is_frame
 from mercer.objects.validation import count
@@ -32,6 +33,7 @@ from mercer.run import Run
 
 from .data_kind import data_kind
 from .fit_bar import FitBar
+from .missing_values import imputer_of
 from .table_candidates import usual_candidates
 from .trials import (
     FINE_COSTS,
@@ -66,7 +68,8 @@ class Tuning:
     Attributes
     ----------
     estimator : Pipeline
-        Scaler and machine with the chosen parameters, fitted to all data.
+        Imputer (where values are missing), scaler and machine with the chosen parameters, fitted
+        to all data.
     task : {"classification", "regression"}
         The task.
     trials : list of Trial
@@ -121,9 +124,12 @@ class Tuning:
         for trial in best if self.chosen in best else [self.chosen, *best]:
             mark = "->" if trial is self.chosen else "  "
             tube = "" if trial.epsilon is None else f", epsilon={trial.epsilon:.3g}"
-            numbers = f"{trial.score:.3f} +- {trial.error:.3f}"
+            scored = np.isfinite(trial.score)
+            numbers = f"{trial.score:.3f} +- {trial.error:.3f}" if scored else "not scored"
             lines.append(f"{mark} {numbers}  C={trial.C:.3g}{tube}  {_label(trial.kernel)}")
-        if self.score is None:
+        if self.score is None and not np.isfinite(self.chosen.score):
+            lines.append("no estimate of the score")
+        elif self.score is None:
             lines.append(f"no nested estimate; the {metric} of the choice above is optimistic")
         else:
             lines.append(f"{metric} on new data: {self.score:.3f} +- {self.error:.3f} (nested)")
@@ -151,7 +157,7 @@ class Tuning:
         x, height = zip(*map(place, shown), strict=True)
         marks = left.scatter(x, height, c=[t.score for t in shown], s=60, marker="s")
         figure.colorbar(marks, ax=left, label="cross-validated score")
-        coarse = max((t for t in shown if t.stage == "coarse"), key=lambda t: t.score)
+        coarse = max((t for t in shown if t.stage != "fine"), key=lambda t: t.score)
         path = place(coarse), place(self.chosen)
         left.plot(*zip(*path, strict=True), "o-", color="black", mfc="none", ms=12)
         left.set(xscale="log", xlabel="C")
@@ -196,11 +202,15 @@ def tune(
     ----------
     X : objects
         Rows of numbers, dense or sparse, strings, sets, texts, series or a data frame; see
-        :func:`suggest`.
+        :func:`suggest`. Values that are missing among numbers are replaced by the median of their
+        column, with a column that indicates them; of categories they are one more category; other
+        columns of a frame get their most frequent value.
     y : array-like of shape (n_samples,)
         Labels or real targets.
     task : {"auto", "classification", "regression"}, default="auto"
-        What `y` is; "auto" looks at it.
+        What `y` is. "auto" takes strings and truth values for labels, and whole numbers that are
+        codes of classes: 0, ..., k - 1 or 1, ..., k, or up to 20 different integers, or up to three
+        different floats.
     kernels : sequence of Kernel, optional
         Kernels to search over, instead of the usual ones for the data.
     cv : int, default=5
@@ -212,8 +222,9 @@ def tune(
         Whether to estimate the score by nested cross-validation: the whole procedure is repeated
         on three outer splits, in 0.6 of the time.
     time_limit : float, default=60.0
-        Seconds after which no further candidate is tried; the last fit comes on top. Of more than
-        1,000 rows a sample of 1,000 serves the coarse search.
+        Seconds after which no further candidate is tried; the last fit comes on top. Where they do
+        not suffice for a search, usual constants are scored, or fitted without a score, and a note
+        says so. Of more than 1,000 rows a sample of 1,000 serves the coarse search.
     random_state : int, Generator, RandomState or None, default=0
         Seed of the folds.
     n_jobs : int, optional
@@ -242,11 +253,14 @@ def tune(
     if not time_limit > 0:
         raise ValueError(f"time_limit must be a positive number of seconds; got {time_limit!r}.")
     run = Run(time_limit)
+    imputer, notes = imputer_of(X)
     seed = int(generator(random_state).integers(2**31 - 1))
     outer = splitter(classification, _OUTER, seed + 1, y)
     splits = list(outer.split(np.zeros(len(y)), y)) if nested else []
     with FitBar(0, verbose) as bar:
-        procedure = _Procedure(classification, kernels, cv, one_standard_error, seed, n_jobs, bar)
+        procedure = _Procedure(
+            classification, kernels, cv, one_standard_error, seed, n_jobs, bar, imputer
+        )
         part = run.branch(share=_SHARES[bool(nested)])
         estimator, tried, chosen = procedure.run(X, y, part, len(splits))
         found = Tuning(
@@ -257,8 +271,22 @@ def tune(
             None,
             None,
             0.0,
+            notes,
             _data=(X, y),
         )
+        levels = np.unique(y)
+        doubtful = y.dtype.kind in "iuf" and len(levels) > FEW_CLASSES
+        if task == "auto" and doubtful and (levels == np.round(levels)).all():
+            other = "regression" if classification else "classification"
+            found.notes.append(
+                f"y holds {len(levels)} different whole numbers, taken for "
+                f"{'labels' if classification else 'numbers'}; task={other!r} takes them otherwise"
+            )
+        if chosen.stage == "default":
+            found.notes.append(
+                f"time_limit={time_limit:g} s sufficed for no search: this is a usual kernel "
+                "with a usual C; raise time_limit"
+            )
         if len(y) > _COARSE:
             found.notes.append(f"coarse search on {_COARSE} of {len(y)} rows, fine search on all")
         _estimate(found, procedure, X, y, splits, run)
@@ -300,6 +328,7 @@ class _Procedure:
     seed: int
     n_jobs: int | None
     bar: FitBar
+    imputer: Any = None
 
     def run(self, X: Any, y: Any, run: Run, later: int) -> tuple[Any, list[Trial], Trial]:
         """Return the fitted pipeline, all trials and the chosen one; `later` runs will follow."""
@@ -308,21 +337,30 @@ class _Procedure:
             rng = np.random.default_rng(self.seed)
             rows = sample(y, self.classification, _COARSE, self.cv, rng)
             few, target = _rows(X, rows), y[rows]
-        scaler = _scaler(X)
-        scaled = few if scaler is None else clone(scaler).fit_transform(few)
+        steps = []
+        scaled = few
+        if self.imputer is not None:
+            steps.append(("impute", self.imputer))
+            scaled = clone(self.imputer).fit_transform(few)
+        scaler = _scaler(scaled)
+        if scaler is not None:
+            steps.append(("scale", scaler))
+            scaled = clone(scaler).fit_transform(scaled)
         grids = [
             self._grid([kernel], costs(kernel, scaled, target, self.classification), target)
             for kernel in self._candidates(scaled, target)
         ]
-        steps = [] if scaler is None else [("scale", scaler)]
         steps.append(("machine", SVC() if self.classification else SVR()))
         pipeline = Pipeline(steps)
         coarse = self._size(grids, target)
         usual = len(FINE_COSTS) * len(FINE_WIDTHS) * self._folds(y).get_n_splits()
         self.bar.plan((coarse + usual + 1) * (1 + later), estimated=True)
-        found = self._search(pipeline, grids, few, target, run.branch(share=0.6), "coarse")
-        best = best_trial(found)
-        if not run.over:
+        try:
+            found = self._search(pipeline, grids, few, target, run.branch(share=0.6), "coarse")
+        except TimeoutError:
+            found = [self._default(pipeline, grids, few, target, run)]
+        best = found[0] if found[0].stage == "default" else best_trial(found)
+        if best.stage != "default" and not run.over:
             fine = self._grid(near_widths(best.kernel), [best.C * f for f in FINE_COSTS], y)
             if best.epsilon is not None:
                 fine["machine__epsilon"] = [best.epsilon]
@@ -331,13 +369,25 @@ class _Procedure:
             with contextlib.suppress(TimeoutError):
                 found += self._search(pipeline, [fine], X, y, run, "fine")
         comparable = [t for t in found if len(target) == len(y) or t.stage == found[-1].stage]
-        chosen = self._choice(comparable)
+        chosen = best if best.stage == "default" else self._choice(comparable)
         parameters = {"machine__kernel": chosen.kernel, "machine__C": chosen.C}
         if chosen.epsilon is not None:
             parameters["machine__epsilon"] = chosen.epsilon
         fitted = clone(pipeline).set_params(**parameters).fit(X, y)
         self.bar.advance()
         return fitted, found, chosen
+
+    def _default(self, pipeline: Any, grids: list[Any], X: Any, y: Any, run: Run) -> Trial:
+        """Return the first kernel that is not linear with a usual C, scored if there is time."""
+        curved = (g for g in grids if not isinstance(g["machine__kernel"][0], Linear))
+        grid = next(curved, grids[0])
+        middle = {name: [values[len(values) // 2]] for name, values in grid.items()}
+        if not run.over:
+            with contextlib.suppress(TimeoutError):
+                return self._search(pipeline, [middle], X, y, run, "default")[0]
+        (kernel,), (C,) = middle["machine__kernel"], middle["machine__C"]
+        (epsilon,) = middle.get("machine__epsilon", [None])
+        return Trial(kernel, C, epsilon, np.nan, np.nan, "default")
 
     def _folds(self, y: Any) -> Any:
         return splitter(self.classification, self.cv, self.seed, y)
@@ -362,6 +412,8 @@ class _Procedure:
     def _search(
         self, pipeline: Any, grids: list[Any], X: Any, y: Any, run: Run, stage: str
     ) -> list[Trial]:
+        if run.over:
+            raise TimeoutError("the time of this search is over")
         return trials(
             pipeline,
             grids,
