@@ -23,11 +23,12 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import make_scorer, mean_squared_error
 from sklearn.model_selection import GroupKFold, ShuffleSplit, StratifiedKFold
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from mercer import LSSVC, SVC, SVR, KernelRidge, NuSVC, NuSVR, OneClassSVM
 from mercer import selection as ours
+from mercer.data import rings
 from mercer.kernels import RBF, Categorical, Polynomial, Spectrum, White
 from mercer.selection import (
     GridSearchCV,
@@ -357,6 +358,32 @@ def test_machines_on_a_given_kernel_matrix_share_it(definite):
         assert definite or "stationary" in b.cv_results_["status"]
         for name in ("mean_test_score", "mean_train_score"):
             np.testing.assert_allclose(a.cv_results_[name], b.cv_results_[name], atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("machine", "grid"),
+    [
+        (NuSVC(gamma=0.5), {"nu": [0.1, 0.3]}),
+        (SVC(gamma=0.5), {"C": [0.1, 10.0]}),
+        (NuSVR(gamma=0.5), {"C": [0.1, 10.0]}),
+        (KernelRidge(kernel="rbf", gamma=0.5), {"alpha": [0.1, 10.0]}),
+        (LSSVC(), {"C": [0.1, 10.0]}),
+    ],
+    ids=repr,
+)
+def test_weights_of_zero_inside_a_pipeline_are_shared(machine, grid):
+    """The fold of the weightless row held 79 objects for 80 targets."""
+    X, y = rings(100, random_state=0)
+    weight = np.where(np.arange(100) % 9 == 3, 0.0, 1.0 + np.arange(100) % 2)
+    pipe = Pipeline([("scale", StandardScaler()), ("machine", machine)])
+    grid = {f"machine__{name}": values for name, values in grid.items()}
+    search = GridSearchCV(pipe, grid, cv=5).fit(X, y, machine__sample_weight=weight)
+    assert set(search.cv_results_["note"]) == {"shared"}
+    alone = theirs.GridSearchCV(pipe, grid, cv=5)
+    alone.fit(X, y, machine__sample_weight=weight)
+    np.testing.assert_allclose(
+        search.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"], atol=1e-3
+    )
 
 
 def test_weights_of_the_last_step_of_a_pipeline_are_shared():

@@ -453,14 +453,16 @@ class SharedFits:
         kept = positive_rows(own)
         train = np.arange(len(request.train)) if kept is None else kept
         by_class = train if y is None or y.ndim > 1 else train[np.argsort(y[train], kind="stable")]
-        m = len(train)
-        objects = stacked(take(objects, by_class), tested)
+        n, m = len(request.train), len(train)
+        # Rows of weight 0 after the others: stored values are those of all training rows.
+        order = np.concatenate([by_class, np.setdiff1d(np.arange(n), train)])
+        objects = stacked(take(objects, order), tested)
         split = _Split(request.train, request.test, X_train, X_test)
         split.y_train = None if y is None else y[by_class]
-        split.inside, split.outside = np.arange(m), np.arange(m, m + len(request.test))
-        split.train_places, split.test_places = np.argsort(by_class), split.outside
+        split.inside, split.outside = np.arange(m), np.arange(n, n + len(request.test))
+        split.train_places, split.test_places = np.argsort(order), split.outside
         split.weight = None if own is None else own[by_class]
-        if request.evaluate_train and m < len(request.train):
+        if request.evaluate_train and m < n:
             raise CannotShareError("training scores need all rows")
         if request.evaluate_train:
             split.back = np.argsort(by_class)
