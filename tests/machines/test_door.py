@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import mercer
@@ -32,3 +33,19 @@ def test_configuration(capsys):
     assert "instruction set" in capsys.readouterr().out
     with pytest.raises(ValueError, match="mode"):
         mercer.show_config("json")
+
+
+@pytest.mark.parametrize(
+    ("machine", "instead"),
+    [
+        (mercer.SVR(), "GaussianProcessRegressor .* return them"),
+        (mercer.NuSVR(), "GaussianProcessRegressor .* return them"),
+        (mercer.KernelRidge(), "predict_interval gives intervals"),
+    ],
+    ids=repr,
+)
+def test_regressors_without_standard_deviations_say_what_has_them(machine, instead):
+    X = np.arange(10.0)[:, None]
+    machine.fit(X, X[:, 0])
+    with pytest.raises(TypeError, match=instead):
+        machine.predict(X, return_std=True)

@@ -143,7 +143,7 @@ def test_feature_maps_that_do_not_fit_on_paper_are_refused(ring_machine):
     with pytest.raises(ValueError, match="does not list them"):
         plots.feature_map(model, X, y)
     cubic = mercer.SVC(kernel=Polynomial(2, 1.0, 1.0)).fit(X, y)
-    with pytest.raises(ValueError, match="right side of feature_map draws data with 2 columns"):
+    with pytest.raises(ValueError, match=r"two explicit features; Polynomial.* has 6"):
         plots.feature_map(cubic, X, y)
     linear = mercer.SVC(kernel="linear").fit(X, y)
     _, axes = plt.subplots(1, 2)
@@ -240,5 +240,24 @@ def test_a_picture_of_something_else_gets_a_sentence():
         with pytest.raises(TypeError, match=r"; got ndarray\."):
             draw(points)
     for draw in (plots.coverage, plots.margin, plots.tube):
-        with pytest.raises(TypeError, match=r"a fitted model comes first; got ndarray\."):
+        with pytest.raises(TypeError, match=r"a fitted model comes first, .* got ndarray\."):
             draw(points, mercer.SVC(), points)
+
+
+def test_a_model_in_place_of_a_kernel_is_told_where_its_kernel_is():
+    X, y = rings(40, random_state=0)
+    model = make_pipeline(StandardScaler(), mercer.SVC()).fit(X, y)
+    for draw in (plots.gram, plots.eigenvalues):
+        with pytest.raises(TypeError, match=r"got Pipeline\. .*model\[-1\]\.kernel_"):
+            draw(model, X)
+
+
+def test_a_kernel_of_more_than_two_features_is_named_with_their_number():
+    X, y = rings(40, random_state=0)
+    model = mercer.SVC(kernel=Polynomial(2)).fit(X, y)
+    with pytest.raises(ValueError, match=r"two explicit features; Polynomial.* has 3\."):
+        plots.feature_map(model, X, y)
+    with pytest.raises(TypeError, match=r"fitted model comes first, .*got Polynomial"):
+        plots.feature_map(Polynomial(2), X, y)
+    with pytest.raises(ValueError, match="give numbers for them, or bind it first"):
+        Polynomial(2).feature_map(X)

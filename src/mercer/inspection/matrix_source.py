@@ -40,6 +40,12 @@ class KernelValues:
         self.eps = float(np.finfo(np.float64).eps)
         if isinstance(kernel, str | Kernel) or callable(kernel):
             self._from_kernel(resolve(kernel), X)
+        elif hasattr(kernel, "fit"):
+            raise TypeError(
+                f"a kernel, its name or its matrix comes first; got {type(kernel).__name__}. The "
+                "kernel of a fitted machine is model.kernel_; of a pipeline, model[-1].kernel_ "
+                "with the objects model[:-1].transform(X)."
+            )
         else:
             self._from_matrix(kernel, X)
 

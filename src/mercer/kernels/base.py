@@ -629,8 +629,9 @@ class Kernel(Parametrised):
         """Raise ValueError if a parameter still depends on data; `purpose`: of the values."""
         if not self.is_bound:
             raise ValueError(
-                f"{self!r} has parameters that depend on the data, so its values {purpose} are "
-                "not defined yet; bind it first: kernel = kernel.bind(X_train)."
+                f"{self!r} has parameters that depend on the data (such as gamma='scale'), so its "
+                f"values {purpose} are not defined yet; give numbers for them, or bind it first: "
+                "kernel = kernel.bind(X_train)."
             )
 
 

@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast, dataclass_transform
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from .arrays import Array
 from .parameter_docs import CompleteDocstring
 
 Class = TypeVar("Class", bound=type)
+Method = TypeVar("Method", bound=Callable[..., Any])
 Check = Callable[[Any, str], Any]
 
 _OF_KERNELS = ("kernel", "gamma", "degree", "coef0")
@@ -40,16 +41,19 @@ _LARGEST_INTEGER = 2**63 - 1
 _MOST_THREADS = 2**31 - 1
 
 
-def _explaining(init: Callable[..., None], instead: dict[str, str]) -> Callable[..., None]:
-    """Return a constructor that answers a keyword of other libraries with what to use instead."""
+def explaining(instead: dict[str, str]) -> Callable[[Method], Method]:
+    """Make a method answer a keyword of other libraries with what to use instead."""
 
-    @functools.wraps(init)
-    def explained(self: Any, *args: Any, **kwargs: Any) -> None:
-        for name in kwargs.keys() & instead.keys():
-            raise TypeError(instead[name])
-        init(self, *args, **kwargs)
+    def decorate(method: Method) -> Method:
+        @functools.wraps(method)
+        def explained(self: Any, *args: Any, **kwargs: Any) -> Any:
+            for name in kwargs.keys() & instead.keys():
+                raise TypeError(instead[name])
+            return method(self, *args, **kwargs)
 
-    return explained
+        return cast(Method, explained)
+
+    return decorate
 
 
 class ParameterError(ValueError, TypeError):
@@ -222,7 +226,7 @@ class Parametrised:
         else:
             cls._defaults = _stated_defaults(cls)
         if cls._foreign_names and "__init__" in cls.__dict__:
-            cls.__init__ = _explaining(cls.__init__, cls._foreign_names)  # type: ignore[method-assign]
+            cls.__init__ = explaining(cls._foreign_names)(cls.__init__)  # type: ignore[method-assign]
         cls.parameter_names = tuple(cls._defaults)
 
     def _check_all(self) -> None:

@@ -93,4 +93,10 @@ def _images(model: Any, points: Any) -> NDArray[np.float64]:
             f"feature_map draws the features of a kernel, and {kernel!r} does not list them; use "
             "decision_surface."
         ) from None
+    if features.shape[1] != 2:
+        raise ValueError(
+            f"feature_map draws a kernel with two explicit features; {kernel!r} has "
+            f"{features.shape[1]}. Use decision_surface, or FromFeatureMap with a function that "
+            "returns two features."
+        )
     return dense_2d(features, columns=2, what="the right side of feature_map")

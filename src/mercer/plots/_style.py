@@ -135,7 +135,10 @@ def fitted(model: Any) -> Any:
     from sklearn.utils.validation import check_is_fitted
 
     if not hasattr(model, "fit"):
-        raise TypeError(f"a fitted model comes first; got {type(model).__name__}.")
+        raise TypeError(
+            f"a fitted model comes first, such as SVC(kernel=...).fit(X, y); got "
+            f"{type(model).__name__}."
+        )
     check_is_fitted(model)
     return getattr(model, "best_estimator_", model)
 

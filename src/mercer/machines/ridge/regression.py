@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mercer.gram import Gram, Prepared
 from mercer.kernels.resolve import KernelLike
-from mercer.objects.parameters import declared, fraction, parameter, positive, truth
+from mercer.objects.parameters import declared, explaining, fraction, parameter, positive, truth
 
 from ..conventions import MultiOutputMixin, RegressorMixin
 from ..input_validation import check_several_targets
@@ -20,6 +20,13 @@ from .intervals import LeaveOneOut, jackknife_plus
 from .penalties import penalties
 
 Array = NDArray[np.float64]
+
+
+_WITHOUT_SPREAD = dict.fromkeys(
+    ("return_std", "return_cov"),
+    "a ridge machine predicts values without standard deviations: predict_interval gives intervals "
+    "by leave-one-out, and GaussianProcessRegressor, the same function, standard deviations.",
+)
 
 
 class RidgeRegressor(MultiOutputMixin, RegressorMixin, RidgeMachine):
@@ -46,6 +53,7 @@ class RidgeRegressor(MultiOutputMixin, RegressorMixin, RidgeMachine):
             self.noise_variance_ = float(alphas[0]) if (alphas == alphas[0]).all() else alphas
         return Y, weight, alphas, flat
 
+    @explaining(_WITHOUT_SPREAD)
     def predict(self, X: Any) -> Array:
         """Return the values of the regression function.
 

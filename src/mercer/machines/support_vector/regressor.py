@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mercer.objects.arrays import Array
+from mercer.objects.parameters import explaining
 
 from ..conventions import RegressorMixin
 from ..input_validation import check_targets
@@ -15,6 +16,13 @@ from .base import KernelMachine
 from .multiclass import Scheme, Single
 from .proving import Fitting
 from .training_record import PointStatus
+
+_WITHOUT_SPREAD = dict.fromkeys(
+    ("return_std", "return_cov"),
+    "a support vector machine predicts values without standard deviations. "
+    "GaussianProcessRegressor and SparseGaussianProcessRegressor return them, and KernelRidge "
+    "has predict_interval.",
+)
 
 
 class KernelRegressor(RegressorMixin, KernelMachine):
@@ -36,6 +44,7 @@ class KernelRegressor(RegressorMixin, KernelMachine):
     n_iter_: int
     _support_target: Array
 
+    @explaining(_WITHOUT_SPREAD)
     def predict(self, X: Any) -> Array:
         """Return the values of the regression function.
 
