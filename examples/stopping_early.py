@@ -1,7 +1,7 @@
 """How the duality gap closes: accuracy of a fit against its cost.
 
 The same problem with tighter and tighter limits on the relative gap. The predictions settle long
-before the last digits of the objective do, and the gap says by how much they can still change.
+before the last digits of the objective do, and the gap bounds how far the objective can still fall.
 """
 
 import matplotlib.pyplot as plt

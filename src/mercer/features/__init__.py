@@ -1,4 +1,4 @@
-"""Explicit features: transformers whose dot products are a kernel, or come near one.
+"""Explicit features: transformers whose dot products equal or approximate a kernel.
 
 >>> from mercer.features import Nystrom
 >>> from sklearn.linear_model import RidgeClassifier

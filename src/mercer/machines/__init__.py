@@ -1,4 +1,4 @@
-"""The machines: scikit-learn estimators that pose a problem, have it solved and prove it."""
+"""The machines: scikit-learn estimators with optimality certificates."""
 
 from mercer.objects.parameters import ParameterError
 

@@ -33,8 +33,8 @@ class SVC(KernelClassifier):
 
     with s_i the product of sample weight and class weight. More classes are put together from
     binary machines that share one kernel matrix. With a kernel that is conditionally positive
-    definite of order 2, such as the thin plate spline, f has a linear function <a, x> as well,
-    which costs nothing; it takes a finite ``C`` and up to a few thousand samples.
+    definite of order 2, such as the thin plate spline, f gains an unpenalised linear term
+    <a, x>; it takes a finite ``C`` and up to a few thousand samples.
 
     Attributes
     ----------

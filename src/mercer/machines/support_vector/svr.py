@@ -31,8 +31,8 @@ class SVR(KernelRegressor):
         1/2 |f|^2 + C sum_i s_i max(0, |y_i - f(x_i)| - epsilon_i),
 
     or the same with squared deviations; s_i are the sample weights. With a kernel that is
-    conditionally positive definite of order 2, such as the thin plate spline, f has a linear
-    function <a, x> as well, which costs nothing, and is found by an interior point method on the
+    conditionally positive definite of order 2, such as the thin plate spline, f gains an
+    unpenalised linear term <a, x>, and is found by an interior point method on the
     whole kernel matrix: for up to a few thousand samples.
 
     Attributes
