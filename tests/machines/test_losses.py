@@ -68,6 +68,17 @@ def test_value_is_convex_and_above_its_tangents(loss, y):
     np.testing.assert_array_equal(loss.excess(y, F) > 0, values > 0)
 
 
+@pytest.mark.parametrize(("loss", "y"), CASES + SMOOTH, ids=IDS + SMOOTH_IDS)
+def test_a_weight_of_zero_leaves_nothing_but_zero(loss, y):
+    """The supremum of -beta f - 0 l(y, f); without warnings, which tests turn into errors."""
+    beta = np.array([-1.5, -0.0, 0.0, 1.5])
+    np.testing.assert_array_equal(loss.conjugate(y, beta, 0.0), [np.inf, 0.0, 0.0, np.inf])
+    if hasattr(loss, "pieces"):
+        terms = loss.pieces([y], [0.0])
+        assert terms.lower.item() == terms.upper.item() == 0.0
+        assert all(np.isfinite(term).all() for term in terms if term is not None)
+
+
 @pytest.mark.parametrize("c", [0.3, 2.0])
 @pytest.mark.parametrize(("loss", "y"), CASES, ids=IDS)
 def test_conjugate_is_the_supremum(loss, y, c):

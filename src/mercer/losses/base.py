@@ -116,7 +116,8 @@ class Loss(ABC):
     def conjugate(self, y: ArrayLike, beta: ArrayLike, c: ArrayLike = 1.0) -> Array:
         """Return phi(beta) = sup_f { -beta f - c l(y, f) }; infinite outside the dual box.
 
-        `beta` are signed dual variables, `c` weights, one for each sample.
+        `beta` are signed dual variables, `c` weights, one for each sample. A weight of 0 leaves the
+        box {0}, where phi is 0 (`over`).
         """
 
     def cost(self, y: ArrayLike, f: ArrayLike, c: ArrayLike) -> Array:
@@ -158,6 +159,21 @@ class PiecewiseQuadratic(Loss):
             np.where(beta > terms.lower, left, -np.inf),
             np.where(beta < terms.upper, right, np.inf),
         )
+
+
+def over(a: Array, c: Array) -> Array:
+    """Return a / c, where a weight of 0 allows a = 0 alone: 0 / 0 is 0, anything else infinite."""
+    return np.divide(a, c, out=np.where(a == 0.0, 0.0, np.inf), where=c > 0.0)
+
+
+def free(c: Array) -> Array:
+    """Return the bound of a loss without a box: infinite, 0 for a weight of 0."""
+    return np.where(c > 0.0, np.inf, 0.0)
+
+
+def curvature(a: float, c: Array) -> Array:
+    """Return a / c, the curvature of a dual cost; 0 for a weight of 0, whose variable is fixed."""
+    return np.divide(a, c, out=np.zeros(c.shape), where=c > 0.0)
 
 
 def floats(*arrays: ArrayLike) -> tuple[Array, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .base import Array, DualTerms, PiecewiseQuadratic, floats
+from .base import Array, DualTerms, PiecewiseQuadratic, curvature, floats, free, over
 
 
 class _TubeLoss(PiecewiseQuadratic):
@@ -106,10 +106,10 @@ class SquaredEpsilonInsensitive(_TubeLoss):
     def conjugate(self, y: ArrayLike, beta: ArrayLike, c: ArrayLike = 1.0) -> Array:
         """Return -y beta + epsilon |beta| + beta^2 / (4 c)."""
         y, beta, c = floats(y, beta, c)
-        return -y * beta + self._width(beta) * np.abs(beta) + beta**2 / (4.0 * c)
+        return -y * beta + self._width(beta) * np.abs(beta) + over(beta**2, 4.0 * c)
 
     def pieces(self, y: ArrayLike, c: ArrayLike) -> DualTerms:
         """Return slopes -y - lower and -y + upper around a kink at 0, curved, without bounds."""
         y, c = floats(y, c)
-        free = np.full(y.shape, np.inf)
-        return DualTerms(-free, free, -y - self.lower, -y + self.upper, curv_left=0.5 / c)
+        slopes = -y - self.lower, -y + self.upper
+        return DualTerms(-free(c), free(c), *slopes, curv_left=curvature(0.5, c))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .base import Array, DualTerms, PiecewiseQuadratic, floats
+from .base import Array, DualTerms, PiecewiseQuadratic, curvature, floats, free, over
 
 
 class _MarginLoss(PiecewiseQuadratic):
@@ -81,14 +81,13 @@ class SquaredHinge(_MarginLoss):
         """Return -y beta + beta^2 / (4 c) where y beta >= 0, infinity elsewhere."""
         y, beta, c = floats(y, beta, c)
         alpha = y * beta
-        return np.where(alpha >= 0.0, -alpha + alpha**2 / (4.0 * c), np.inf)
+        return np.where(alpha >= 0.0, -alpha + over(alpha**2, 4.0 * c), np.inf)
 
     def pieces(self, y: ArrayLike, c: ArrayLike) -> DualTerms:
         """Return the slope -y with curvature 1 / (2 c) on a half line."""
         y, c = floats(y, c)
-        lower = np.where(y > 0.0, 0.0, -np.inf)
-        upper = np.where(y > 0.0, np.inf, 0.0)
-        return DualTerms(lower, upper, -y, curv_left=0.5 / c)
+        lower, upper = np.where(y > 0.0, 0.0, -free(c)), np.where(y > 0.0, free(c), 0.0)
+        return DualTerms(lower, upper, -y, curv_left=curvature(0.5, c))
 
 
 class CombinedHinge(_MarginLoss):
@@ -130,20 +129,20 @@ class CombinedHinge(_MarginLoss):
         y, beta, c = floats(y, beta, c)
         alpha = y * beta
         beyond = np.maximum(alpha - c, 0.0)
-        return np.where(alpha >= 0.0, -alpha + beyond**2 / (4.0 * self.quadratic * c), np.inf)
+        return np.where(alpha >= 0.0, -alpha + over(beyond**2, 4.0 * self.quadratic * c), np.inf)
 
     def pieces(self, y: ArrayLike, c: ArrayLike) -> DualTerms:
         """Return the slope -y with a kink at y c, curved beyond it."""
         y, c = floats(y, c)
         positive = y > 0.0
-        curvature = 0.5 / (self.quadratic * c)
+        curved = curvature(0.5, self.quadratic * c)
         return DualTerms(
-            np.where(positive, 0.0, -np.inf),
-            np.where(positive, np.inf, 0.0),
+            np.where(positive, 0.0, -free(c)),
+            np.where(positive, free(c), 0.0),
             -y,
             -y,
-            np.where(positive, 0.0, curvature),
-            np.where(positive, curvature, 0.0),
+            np.where(positive, 0.0, curved),
+            np.where(positive, curved, 0.0),
             y * c,
         )
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import erf
 
-from .base import Array, DualTerms, PiecewiseQuadratic, floats
+from .base import Array, DualTerms, PiecewiseQuadratic, curvature, floats, over
 
 
 class Huber(PiecewiseQuadratic):
@@ -61,9 +61,9 @@ class Huber(PiecewiseQuadratic):
         """Return -y beta + delta beta^2 / (2 c) on the box, infinity outside."""
         y, beta, c = floats(y, beta, c)
         inside = np.abs(beta) <= c
-        return np.where(inside, -y * beta + 0.5 * self.delta * beta**2 / c, np.inf)
+        return np.where(inside, -y * beta + over(0.5 * self.delta * beta**2, c), np.inf)
 
     def pieces(self, y: ArrayLike, c: ArrayLike) -> DualTerms:
         """Return the slope -y at 0, curved, within the box."""
         y, c = floats(y, c)
-        return DualTerms(-c, c, -y, curv_left=self.delta / c)
+        return DualTerms(-c, c, -y, curv_left=curvature(self.delta, c))

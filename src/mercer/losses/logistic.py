@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, xlog1py, xlogy
 
-from .base import Array, Loss, floats
+from .base import Array, Loss, floats, over
 
 
 class Logistic(Loss):
@@ -39,7 +39,7 @@ class Logistic(Loss):
     def conjugate(self, y: ArrayLike, beta: ArrayLike, c: ArrayLike = 1.0) -> Array:
         """Return c (p log p + (1 - p) log(1 - p)) with p = y beta / c."""
         y, beta, c = floats(y, beta, c)
-        p = y * beta / c
+        p = over(y * beta, c)
         inside = (p >= 0.0) & (p <= 1.0)
         q = np.where(inside, p, 0.5)
         return np.where(inside, c * (xlogy(q, q) + xlog1py(1.0 - q, -q)), np.inf)

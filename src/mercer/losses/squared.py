@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .base import Array, DualTerms, PiecewiseQuadratic, floats
+from .base import Array, DualTerms, PiecewiseQuadratic, curvature, floats, free, over
 
 
 class Squared(PiecewiseQuadratic):
@@ -39,10 +39,9 @@ class Squared(PiecewiseQuadratic):
     def conjugate(self, y: ArrayLike, beta: ArrayLike, c: ArrayLike = 1.0) -> Array:
         """Return -y beta + beta^2 / (4 c)."""
         y, beta, c = floats(y, beta, c)
-        return -y * beta + beta**2 / (4.0 * c)
+        return -y * beta + over(beta**2, 4.0 * c)
 
     def pieces(self, y: ArrayLike, c: ArrayLike) -> DualTerms:
         """Return the slope -y at 0, curved, without bounds."""
         y, c = floats(y, c)
-        free = np.full(y.shape, np.inf)
-        return DualTerms(-free, free, -y, curv_left=0.5 / c)
+        return DualTerms(-free(c), free(c), -y, curv_left=curvature(0.5, c))
