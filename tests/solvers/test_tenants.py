@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import time
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -181,6 +183,71 @@ def test_a_design_is_told_from_a_kernel_matrix() -> None:
         solve(problem, Design(A[:40]), Settings())
 
 
+@pytest.mark.parametrize("far", [0.0, 1e6])
+@pytest.mark.parametrize("scale", [1.0, 1e-9, 1e9])
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array], ids=repr)
+def test_the_certificate_of_a_design_brackets_its_values(
+    far: float, scale: float, convert: Any
+) -> None:
+    """Primal and dual value of the returned model in rationals; rounding is part of the bounds."""
+    A, y = sparse_classes(40, 5)
+    X = (A.toarray() + far) * scale
+    exact, design = np.vectorize(Fraction)(X), Design(convert(X))
+    for loss, omega in ((Hinge(), None), (SquaredHinge(), L2(0.3)), (Squared(), L1(2.0))):
+        problem = Problem(loss, y, np.r_[np.zeros(3), np.ones(37)], omega=omega)
+        for steps in (0, 3, 300):
+            found = solve(problem, design, Settings(tol=1e-9), run=Run(max_iter=steps))
+            proof = certificate(problem, design, found)
+            w, beta = (np.vectorize(Fraction)(a) for a in (found.coef, found.beta))
+            weights = np.vectorize(Fraction)(problem.c)
+            lam = Fraction(1 if omega is None else omega.lam)
+            size = abs(w).sum() if isinstance(omega, L1) else w @ w / 2
+            slack = np.maximum(1 - np.vectorize(int)(y) * (exact @ w), 0)
+            slack = y.astype(int) - exact @ w if isinstance(loss, Squared) else slack
+            losses = slack if isinstance(loss, Hinge) else slack**2
+            assert Fraction(proof.primal) >= lam * size + weights @ losses
+            assert proof.dual <= proof.primal
+            if isinstance(omega, L1) or proof.dual == -np.inf:
+                continue
+            v = exact.T @ beta
+            kept = beta[3:]
+            conjugate = -(np.vectorize(int)(y[3:]) @ kept)
+            conjugate += 0 if isinstance(loss, Hinge) else kept @ kept / 4
+            assert Fraction(proof.dual) <= -(v @ v) / (2 * lam) - conjugate
+
+
+def test_the_certificate_of_a_design_is_that_of_its_kernel_matrix() -> None:
+    A, y = sparse_classes(300, 30)
+    plain = Problem(Hinge(), y, np.ones(300))
+    gram, design = Gram(Linear(), A, "float64"), Design(A)
+    found = solve(plain, design, Settings(tol=1e-9))
+    first, second = (certificate(plain, operator, found) for operator in (gram, design))
+    assert second.status == "optimal"
+    assert second.primal == pytest.approx(first.primal, rel=1e-11)
+    assert second.dual == pytest.approx(first.dual, rel=1e-11)
+    found.coef = 0.9 * found.coef  # the primal value is that of the weights
+    poor = certificate(plain, design, found)
+    assert poor.dual == second.dual
+    assert poor.primal > 1.001 * second.primal
+    assert poor.status == "iteration_limit"
+    repeated = Problem(Hinge(), y[:200], np.ones(200), rows=np.arange(200) // 2)
+    found = solve(repeated, design, Settings(tol=1e-9))
+    assert certificate(repeated, design, found).relative_gap < 1e-8
+
+
+def test_a_penalty_has_no_proof_with_functions_or_totals() -> None:
+    A, y = sparse_classes(50, 5)
+    problem = Problem(Squared(), y, np.ones(50), omega=L1(2.0))
+    found, bias = solve(problem, Design(A), Settings()), np.zeros(50, dtype=np.int64)
+    found.multiplier = np.zeros(1)
+    with pytest.raises(ValueError, match="needs sums that can be made exact"):
+        certificate(replace(problem, basis=A.sum(axis=1)), Design(A), found)
+    with pytest.raises(ValueError, match="takes no totals"):
+        certificate(replace(problem, basis=bias, totals=np.ones(1)), Design(A), found)
+    with_bias = certificate(replace(problem, basis=bias), Design(A), found)
+    assert with_bias.dual <= with_bias.primal
+
+
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_array, sp.csc_matrix], ids=str)
 def test_a_design_is_its_matrix(convert: Any) -> None:
     X = np.random.default_rng(0).normal(size=(6, 4)).round()
@@ -199,6 +266,17 @@ def test_a_design_is_its_matrix(convert: Any) -> None:
     single = design.in_precision("float32")
     assert (design.dtype, single.dtype) == ("float64", "float32")
     assert design.in_precision("float64") is design
+
+
+def test_a_design_adds_up_repeated_entries_of_a_copy() -> None:
+    X = sp.csr_array((np.arange(1.0, 5.0), [1, 0, 1, 0], [0, 3, 4]), shape=(2, 2))
+    before = [a.copy() for a in (X.data, X.indices, X.indptr)]
+    design = Design(X)
+    assert design.diag().tolist() == [20.0, 16.0]
+    assert design.csr.data.tolist() == [2.0, 4.0, 4.0]
+    assert design.absolute.dot(np.ones(2)).tolist() == [6.0, 4.0]
+    for now, then in zip((X.data, X.indices, X.indptr), before, strict=True):
+        np.testing.assert_array_equal(now, then)
 
 
 def test_a_gram_is_an_operator_as_a_design_is() -> None:

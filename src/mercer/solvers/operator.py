@@ -4,7 +4,8 @@ An operator is the linear map A of a problem (`mercer.solvers.problem`): from co
 weights w to the values A w at the objects. `mercer.gram.Gram` is one, the kernel matrix, and
 :class:`Design` another, a matrix of rows x_i with one weight for each column. A solver names what
 it uses beyond the protocol in `Solver.requires`: ``native`` (a Gram: kernel values by the native
-core) or ``csr`` (a Design: the rows in compressed form).
+core) or ``csr`` (a Design: the rows in compressed form). An operator with one weight for each
+column has that of its absolute entries, ``absolute``, by which a proof bounds rounding.
 """
 
 from __future__ import annotations
@@ -101,6 +102,9 @@ class Design:
         matrix: Any = X.tocsr() if sp.issparse(X) else np.asarray(X)
         if matrix.dtype not in (np.float32, np.float64):
             matrix = matrix.astype(np.float64)
+        if sp.issparse(matrix) and not matrix.has_canonical_format:
+            matrix = matrix.copy()  # entries of one column are added up, as a product does
+            matrix.sum_duplicates()
         if matrix.ndim != 2 or not np.isfinite(getattr(matrix, "data", matrix)).all():
             raise ValueError(
                 f"the rows of a Design are finite numbers, an array of shape (n, d); got shape "
@@ -152,11 +156,11 @@ class Design:
         return Design(sp.diags_array(sign) @ self.matrix)
 
     @cached_property
-    def csr(self) -> Any:
-        """The rows in compressed form and double precision, for solvers that visit them one by one.
+    def absolute(self) -> Design:
+        """The design of the absolute values of the entries."""
+        return Design(abs(self.matrix))
 
-        Entries of one column are added up, as a product does.
-        """
-        found = sp.csr_matrix(self.matrix, dtype=np.float64)
-        found.sum_duplicates()
-        return found
+    @cached_property
+    def csr(self) -> Any:
+        """The rows in compressed form and double precision, for solvers that visit them."""
+        return sp.csr_matrix(self.matrix, dtype=np.float64)

@@ -166,3 +166,33 @@ def value_sizes(gram: Any) -> Array:
         largest = float(np.abs(squares - 2.0 * first + squares[0]).max())
         squares = np.full(gram.n, largest + 3.0 * float(np.abs(first).max()))
     return np.sqrt(np.abs(squares))
+
+
+def product_errors(operator: Any) -> tuple[Callable[..., Array], Callable[..., Array]]:
+    """Return functions with the arguments of ``dot`` and of ``t_dot`` that bound their errors.
+
+    Of a design, the operator of the absolute entries (`mercer.solvers.operator`) bounds every sum
+    that has been rounded; of a kernel matrix, the bounds of its entries give the estimate.
+    """
+    if hasattr(operator, "absolute"):
+        n, d = operator.shape
+        entries = operator.absolute
+
+        def of_dot(w: Array, rows: Any = None) -> Array:
+            return (d + _FEW) * UNIT * entries.dot(np.abs(w), rows)
+
+        def of_t_dot(u: Array, rows: Any = None) -> Array:
+            return (max(n, len(u)) + _FEW) * UNIT * entries.t_dot(np.abs(u), rows)
+
+        return of_dot, of_t_dot
+    errors, start = estimated(value_sizes(operator)), np.zeros(1, dtype=np.intp)
+
+    def of_values(w: Array, rows: Any = None) -> Array:
+        bounds = errors.of(w, None, start)
+        return bounds if rows is None else bounds[rows]
+
+    def of_coefficients(u: Array, rows: Any = None) -> Array:
+        spread: Any = u if rows is None else np.bincount(rows, u, operator.n)
+        return errors.of(spread, None, start)
+
+    return of_values, of_coefficients

@@ -23,13 +23,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mercer.losses import Regulariser
+from mercer.losses import L2, Regulariser
 from mercer.objects.arrays import Array
 
 from ..certificate import GAP_LIMIT, Certificate
 from ..feasibility import repaired, within_bounds
 from ..problem import DualProblem, Problem, Solution, without_signs
-from ..rounding import UNIT, ValueErrors, estimated, of_sum, value_sizes
+from ..rounding import UNIT, ValueErrors, estimated, of_sum, product_errors, value_sizes
 from ..task import Task, joined
 from .primal_dual import (
     Doubt,
@@ -280,10 +280,10 @@ def certificate(problem: Problem, gram: Any, solution: Solution) -> Certificate:
     ----------
     problem : Problem
         The problem; its basis, if any, are groups.
-    gram : Gram
-        The kernel matrix of its objects, in float64. Where positive semidefiniteness is no theorem
-        (values from Python, matrices, kernels of unknown definiteness) the certificate states
-        this assumption.
+    gram : Gram or Design
+        The kernel matrix of its objects, or the design of a linear machine, in float64. Where
+        positive semidefiniteness of a kernel matrix is no theorem (values from Python, matrices,
+        kernels of unknown definiteness) the certificate states this assumption.
     solution : Solution
         Coefficients and multipliers of any solver. A status "optimal" with a relative gap above
         5e-4 is not adopted.
@@ -310,20 +310,21 @@ def certificate(problem: Problem, gram: Any, solution: Solution) -> Certificate:
         raise ValueError(
             "the proof needs values in double precision: gram.in_precision('float64')."
         )
-    if problem.omega is not None:
-        return _penalised(problem, problem.omega, gram, solution)
+    if not problem.grouped:
+        raise ValueError(
+            "the proof needs sums that can be made exact: no basis, or one of groups, integers "
+            f"such as np.zeros({len(problem.y)}, dtype=int); got {np.asarray(problem.basis).dtype}."
+        )
     problem, gram = without_signs(problem, gram)
+    if problem.omega is not None or hasattr(gram, "absolute"):
+        # The norm of the function of a linear machine is a penalty on its weights.
+        return _penalised(problem, problem.omega or L2(1.0), gram, solution)
     definiteness = gram.kernel.definiteness
     order = definiteness.order
     totals = problem.totals if problem.totals is not None and np.any(problem.totals) else None
     balanced = problem.basis is not None and (totals is None or float(totals.sum()) == 0.0)
     if definiteness != "unknown" and (order is None or order > int(balanced)):
         raise ValueError(f"{gram.kernel!r} is {definiteness}: the problem has no duality gap.")
-    if not problem.grouped:
-        raise ValueError(
-            "the proof needs sums that can be made exact: no basis, or one of groups, integers "
-            f"such as np.zeros({len(problem.y)}, dtype=int); got {np.asarray(problem.basis).dtype}."
-        )
     task, n = Task(problem, problem.y, problem.c, problem.rows), gram.n
     coef = solution.beta if task.rows is None else np.bincount(task.rows, solution.beta, n)
     f0 = gram.matmul(coef) if task.rows is None else gram.matmul(coef)[task.rows]
@@ -374,29 +375,30 @@ def certified(
     )
 
 
-def _penalised(problem: Problem, omega: Regulariser, gram: Any, solution: Solution) -> Certificate:
+def _penalised(
+    problem: Problem, omega: Regulariser, operator: Any, solution: Solution
+) -> Certificate:
     """Return the proof of a problem with a penalty on coefficients.
 
-    With A the kernel matrix, whose definiteness does not matter, and t <= 1 so small that Omega* is
+    With A the operator, whose definiteness does not matter, and t <= 1 so small that Omega* is
     finite, the dual value is -Omega*(t A'beta) - sum_j phi_j(t beta_j).
     """
-    if solution.coef is None:
+    w, rows = solution.coef, problem.rows
+    if w is None:
         raise ValueError("a problem with a penalty on coefficients needs solution.coef.")
-    if problem.sign is not None:
-        raise ValueError("a problem with a penalty on coefficients takes no signs.")
-    w, beta = np.asarray(solution.coef), dual_point(problem, solution.beta)
-    rows = slice(None) if problem.rows is None else problem.rows
-    errors = estimated(value_sizes(gram))
+    if problem.totals is not None and np.any(problem.totals):
+        raise ValueError("a problem with a penalty on coefficients takes no totals.")
+    w, beta = np.asarray(w, dtype=np.float64), dual_point(problem, solution.beta)
     loss, y, c = problem.loss, problem.y, problem.c
+    dot_error, t_dot_error = product_errors(operator)
 
     def transposed(b: Array) -> tuple[Array, Array]:
         """Return A'b and bounds on its errors."""
-        spread: Any = b if problem.rows is None else np.bincount(problem.rows, b, gram.n)
-        return gram.matmul(spread), errors.of(spread, None, _ONE)
+        return operator.t_dot(b, rows), t_dot_error(b, rows)
 
-    values = gram.matmul(w)[rows]
+    values = operator.dot(w, rows)
     z = values - problem.columns @ solution.multiplier
-    off = errors.of(w, None, _ONE)[rows] + 8.0 * UNIT * (np.abs(z) + np.abs(y))
+    off = dot_error(w, rows) + 8.0 * UNIT * (np.abs(z) + np.abs(values) + np.abs(y))
     worst = np.maximum(loss.cost(y, z - off, c), loss.cost(y, z + off, c))  # convex in between
     penalty = omega.value(w)
     primal = penalty + float(loss.cost(y, z, c).sum())
@@ -419,4 +421,4 @@ def _penalised(problem: Problem, omega: Regulariser, gram: Any, solution: Soluti
     computed = np.array([primal, high, dual, low, primal, 2.0 * penalty, np.isnan(total)])
     (found,) = widened_values(*computed[:, None])
     dual_below_primal(found, loss, omega)
-    return certified(solution, found, violation, gram.dtype, GAP_LIMIT)
+    return certified(solution, found, violation, operator.dtype, GAP_LIMIT)
