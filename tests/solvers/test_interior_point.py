@@ -196,6 +196,20 @@ def test_a_rank_that_is_too_large_is_refused_before_the_factorisation(
     assert not pivots
 
 
+@pytest.mark.filterwarnings("ignore:Linear")  # which says that every model is a constant
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_a_matrix_that_is_zero_everywhere_has_rank_zero(fit_intercept: bool) -> None:
+    zeros = np.zeros((N, 2))
+    settings: dict[str, Any] = {"kernel": "linear", "fit_intercept": fit_intercept}
+    found, expected = (
+        SVC(solver=solver, **settings).fit(zeros, Y).certificate_
+        for solver in ("interior_point", "decomposition")
+    )
+    assert found.status == "optimal"
+    assert found.primal == pytest.approx(expected.primal)
+    assert SVR(solver="interior_point", **settings).fit(zeros, T).certificate_.status == "optimal"
+
+
 def test_the_time_limit_ends_the_factorisation(monkeypatch: pytest.MonkeyPatch) -> None:
     pivots: list[int] = []
     chooser = factor.chooser("largest", np.ones(N), 0.0)

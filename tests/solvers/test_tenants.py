@@ -109,6 +109,18 @@ def test_smo_on_equal_rows_and_on_a_kernel_that_is_not_definite() -> None:
     assert beta.sum() == pytest.approx(0.0, abs=1e-9)
 
 
+def test_smo_on_equal_rows_beside_which_a_curvature_is_rounding() -> None:
+    """Without a box a step along equal rows ends where the curvature of the loss says."""
+    X = np.full((6, 1), 1e8)
+    y = np.arange(6.0)
+    problem = Problem(Squared(), y, np.full(6, 500.0), basis=np.zeros(6, dtype=np.int64))
+    gram = Gram(Linear(), X, "float64")
+    with np.errstate(all="raise"):
+        found = solve(problem, gram, Settings(gap_tol=1e-9), solver="smo")
+    assert found.status == "optimal"
+    np.testing.assert_allclose(found.beta, 1000.0 * (y - 2.5), atol=1e-3)  # f = 2.5
+
+
 @pytest.mark.spec("SM-4.59", "CS-7.39")
 def test_smo_leaves_no_coefficient_beside_its_bound() -> None:
     X, y, weight = two_classes(80)

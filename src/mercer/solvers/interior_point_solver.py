@@ -52,7 +52,8 @@ class InteriorPointSolver(Solver):
         gram = gram.in_precision("float64")
         totals = np.zeros(dual.n_groups) if dual.totals is None else dual.totals
         found = solve_in_features(dual, gram, settings, run, totals, largest_norm=limit)
-        if found is None and run.status is None:  # it is not the run that ended the factorisation
+        # Pair steps alone will do on a matrix that is 0 everywhere.
+        if found is None and run.status is None and gram.diag().any():
             raise ValueError(
                 f"interior_point does not take a kernel matrix of {gram.n} rows whose rank is this "
                 'large within cache_size; raise it, or use solver="decomposition".'

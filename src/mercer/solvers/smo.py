@@ -83,7 +83,7 @@ class _State:
         self.lower, self.upper, self.slope = terms.lower, terms.upper, terms.slope_left
         n = len(self.lower)
         self.curvature = np.zeros(n) if terms.curv_left is None else terms.curv_left
-        self.diagonal = operator.diag() + self.curvature
+        self.diagonal = operator.diag()
         self.beta = np.zeros(n) if start is None else problem.dual.feasible(start)
         values = operator.dot(self.beta) if self.beta.any() else np.zeros(n)
         self.errors = values + self.slope + self.curvature * self.beta
@@ -145,6 +145,9 @@ class _State:
             return False
         row, gain = self.row(i), E[j] - E[i]
         eta = self.diagonal[i] + self.diagonal[j] - 2.0 * row[j]
+        curvature = self.curvature[i] + self.curvature[j]
+        if curvature > 0.0:  # of equal rows the rest is 0, up to rounding; bounds may be infinite
+            eta = max(eta, 0.0) + curvature
         if eta > 0.0:
             t = min(max(gain / eta, least), most)
         else:  # also of equal rows, up to rounding
