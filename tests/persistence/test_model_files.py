@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import pickle
+import subprocess
 import sys
 import tracemalloc
 import warnings
@@ -623,6 +625,40 @@ def test_what_takes_few_bytes_is_written_so_that_it_can_be_read(values, tmp_path
     model.noted_ = values
     mercer.save(model, tmp_path / "model")
     np.testing.assert_array_equal(mercer.load(tmp_path / "model").noted_, values)
+
+
+_SERVER = """
+import sys
+import mercer
+model = mercer.load(sys.argv[1])
+before = set(sys.modules)
+rows = [[0.1, 0.2, 0.3]] * 2
+for name in ("predict", "predict_proba", "decision_function", "score_samples", "transform"):
+    if hasattr(model, name):
+        getattr(model, name)(rows)
+print(sorted(set(sys.modules) - before))
+"""
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SVC(probability=True),
+        mercer.GaussianProcessRegressor(),
+        mercer.KernelRidge(kernel="rbf"),
+        mercer.KernelPCA(kernel="rbf", n_components=2),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_loading_imports_all_that_predictions_need(model, tmp_path):
+    """A server that loads its models when it starts answers its first request without imports."""
+    rows = np.random.default_rng(0).normal(size=(40, 3))
+    target = rows[:, 0] > 0 if is_classifier(model) else rows[:, 0]
+    mercer.save(model.fit(rows, target), tmp_path / "model")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = [sys.executable, "-c", _SERVER, str(tmp_path / "model")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
 
 
 def test_models_and_expansions_are_told_apart(tmp_path):
