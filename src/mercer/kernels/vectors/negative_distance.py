@@ -48,8 +48,9 @@ class NegativeDistance(RadialKernel):
     -----
     Use it where no width can be chosen: there is none. If you rescale the data, only C
     needs adjusting. In one dimension p = 1 gives piecewise linear functions with bends at the data;
-    a smaller p gives rougher ones. It needs a machine with a bias, or ``Projected(NegativeDistance())``.
-    Avoid it for smooth targets: with p = 1 a function has a kink at every support vector.
+    a smaller p gives rougher ones. It needs a machine with a bias, or
+    ``Projected(NegativeDistance())``. Avoid it for smooth targets: with p = 1 a function has a kink
+    at every support vector.
 
     Examples
     --------
