@@ -25,8 +25,10 @@ from mercer.losses import (
     Squared,
     SquaredHinge,
 )
-from mercer.run import Run
+from mercer.losses.base import over
+from mercer.run import Report, Run
 from mercer.solvers import (
+    Design,
     Job,
     Problem,
     Settings,
@@ -38,6 +40,7 @@ from mercer.solvers import (
     solve,
     solve_jobs,
 )
+from mercer.solvers.base import relative_gap
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(60, 3))
@@ -55,19 +58,50 @@ def found(beta: Any, gram: Gram, multiplier: Any, n_iter: int) -> Solution:
 class ProjectedGradient(Solver):
     """Minimise a smooth dual of a loss with pieces, without a basis, by projected gradients."""
 
-    name, requires, needs_loss = "projected_gradient", ("matmul", "tile"), ("pieces",)
+    name, requires, needs_loss = "projected_gradient", ("dot", "tile"), ("pieces",)
 
     def solve(self, job: Job, settings: Settings, run: Run) -> Solution:
-        p, gram = job.problem.dual, job.gram
-        gram = gram if p.rows is None else gram.take(p.rows)
-        curved = [float(np.max(a)) for a in (p.curv_left, p.curv_right) if a is not None]
+        problem, dual = job.problem, job.problem.dual
+        gram = job.gram if problem.rows is None else job.gram.take(problem.rows)
+        gram = gram.in_precision("float64")
+        curved = [float(np.max(a)) for a in (dual.curv_left, dual.curv_right) if a is not None]
         step = 1.0 / (float(np.linalg.norm(gram.tile(), 2)) + max(curved, default=0.0))
-        beta, status, n_iter = np.zeros(gram.n), None, 0
-        while status is None:
-            moved = np.clip(beta - step * (gram.matmul(beta) + p.slopes(beta)[0]), p.lower, p.upper)
-            status = run.stop(n_iter, 1e3 * np.abs(moved - beta).max() / step)
-            beta, n_iter = moved, n_iter + 1
-        return replace(found(beta, gram, [], n_iter), status=status)
+        beta, n_iter = dual.feasible(job.start), 0
+        with run.until_stopped():
+            while run.stop(n_iter, *self.measures(problem, beta, gram.dot(beta))) is None:
+                gradient = gram.dot(beta) + dual.slopes(beta)[0]
+                beta = np.clip(beta - step * gradient, dual.lower, dual.upper)
+                n_iter += 1
+        values = gram.dot(beta)
+        known = self.measures(problem, beta, values)
+        none = np.zeros(0), np.zeros((0, 2))
+        status = run.status or "iteration_limit"
+        return Solution(beta, values, *none, status, known[0], relative_gap=known[1], n_iter=n_iter)
+
+    def measures(self, problem: Problem, beta: Any, values: Any) -> tuple[float, float]:
+        dual, half = problem.dual, 0.5 * float(beta @ values)
+        slope = values + dual.slopes(beta)[0]
+        low, high = slope[beta > dual.lower], -slope[beta < dual.upper]
+        violation = max(low.max(initial=0.0), high.max(initial=0.0))
+        return float(violation), relative_gap(problem, half, half, values, beta)
+
+
+class LogCosh(Loss):
+    """l(y, f) = log cosh(y - f): squared for small deviations, absolute for large ones."""
+
+    def value(self, y: Any, f: Any) -> Any:
+        r = np.abs(np.asarray(y) - f)
+        return r + np.log1p(np.expm1(-2.0 * r) / 2.0)  # which is r^2 / 2 at 0, without overflow
+
+    def slope(self, y: Any, f: Any) -> Any:
+        return np.tanh(np.asarray(f) - y)
+
+    def conjugate(self, y: Any, beta: Any, c: Any = 1.0) -> Any:
+        t = over(np.asarray(beta, dtype=float), np.asarray(c, dtype=float))
+        inside = np.abs(t) <= 1.0
+        t = np.where(inside, t, 0.0)
+        entropy = 0.5 * (xlogy(1.0 + t, 1.0 + t) + xlogy(1.0 - t, 1.0 - t))
+        return np.where(inside, c * entropy - y * np.asarray(beta), np.inf)
 
 
 class Logistic(Loss):
@@ -132,6 +166,52 @@ def test_a_projected_gradient_solver_finds_what_decomposition_finds(problem: Any
     assert proof.status == "optimal"
     assert 0.0 <= proof.gap < 1e-3
     assert proof.kkt_violation < 1e-3
+
+
+def test_a_solver_of_a_stranger_gets_what_every_solver_gets() -> None:
+    """Limits, reports, Ctrl-C, a start and a proof; it knows of none of them."""
+    gram, solver = Gram(RBF(0.5), X, "float64"), ProjectedGradient()
+    problem, fine = Problem(Hinge(), Y, np.full(60, 50.0)), Settings(tol=1e-12)
+    heard: list[Report] = []
+    for run, status in (
+        (Run(max_iter=7, listeners=[heard.append]), "iteration_limit"),
+        (Run(time_limit=0.01), "time_limit"),
+        (Run(listeners=[lambda report: report.iteration >= 5]), "interrupted"),
+    ):
+        found = solve(problem, gram, fine, solver=solver, run=run)
+        assert (found.status, certificate(problem, gram, found).status) == (status, status)
+    assert [report.iteration for report in heard] == list(range(8))
+    assert heard[7].gap < heard[0].gap
+
+    def press(report: Report) -> None:
+        if report.iteration == 20:
+            raise KeyboardInterrupt
+
+    keyboard = Run(listeners=[press])
+    kept = solve(problem, gram, fine, solver=solver, run=keyboard)
+    assert (kept.status, kept.n_iter, keyboard.by_keyboard) == ("interrupted", 20, True)
+    assert certificate(problem, gram, kept).relative_gap < heard[7].gap
+    first = solve(problem, gram, Settings(gap_tol=1e-3), solver=solver)
+    again = solve(problem, gram, Settings(gap_tol=1e-3), first.beta, solver=solver)
+    assert (first.status, again.status, again.n_iter) == ("optimal", "optimal", 0)
+
+
+def test_a_loss_of_a_stranger_is_minimised_and_certified() -> None:
+    """It has a value, a slope and a conjugate; every solver that asks for no more takes it."""
+    targets = X @ [1.0, -2.0, 0.5] + np.where(np.arange(60) % 9, 0.0, 20.0)
+    r, beta = np.linspace(-8.0, 8.0, 16001), np.array([-0.9, 0.0, 0.3])
+    supremum = (-beta[:, None] * (0.4 - r) - LogCosh().value(0.4, 0.4 - r)).max(axis=1)
+    np.testing.assert_allclose(LogCosh().conjugate(0.4, beta), supremum, atol=1e-7)
+    weights = np.r_[np.zeros(5), np.ones(55)]
+    for operator in (Design(X), Gram(RBF(0.5), X, "float64")):
+        for omega in (L1(0.5), L2(0.5)):
+            problem = Problem(LogCosh(), targets, weights, omega=omega)
+            found = solve(problem, operator, Settings(gap_tol=1e-7))
+            proof = certificate(problem, operator, found)
+            assert (found.status, proof.status) == ("optimal", "optimal")
+            assert 0.0 <= proof.relative_gap < 2e-7
+    with pytest.raises(ValueError, match=r"decomposition needs .*LogCosh has no method pieces"):
+        solve(Problem(LogCosh(), targets, weights), Gram(RBF(0.5), X), Settings())
 
 
 class Discount:
