@@ -333,6 +333,16 @@ def test_an_l1_penalty_selects_columns_of_a_design() -> None:
     assert at_zero.status == "optimal"
 
 
+def test_fista_ends_where_rounding_leaves_no_progress() -> None:
+    X, y, _ = two_classes(40)
+    problem = Problem(Huber(), y, np.ones(40), omega=L1(0.5))
+    found = solve(
+        problem, Design(X), Settings(gap_tol=1e-300), solver="fista", run=Run(time_limit=20)
+    )
+    assert found.status == "iteration_limit"
+    assert found.relative_gap < 1e-8  # the gap falls like the root of what F tells apart
+
+
 def test_fista_says_that_a_loss_has_no_derivative_by_its_status() -> None:
     X, y, _ = two_classes(40)
     problem = Problem(EpsilonInsensitive(0.1), y, np.ones(40), omega=L1(0.5))

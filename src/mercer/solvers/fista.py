@@ -34,6 +34,7 @@ from .problem import Job, Problem, Settings, Solution
 _EVERY = 10  # iterations between two evaluations of the gap, each a product with A'
 _GROWTH = 1.1  # of the step length from one iteration to the next
 _SHORTEST = 1e-30  # factor by which the steps may shrink
+_STALLED = 1000  # iterations without a smaller objective, which rounding alone leaves
 _SEEN = 1e-10  # part of F below which its differences are rounding: the step length stays
 
 
@@ -51,9 +52,10 @@ class FISTA(Solver):
         w = np.zeros(job.gram.shape[1]) if job.start is None else np.array(job.start, dtype=float)
         best = now = smooth.at(w)
         least, step, momentum, n_iter = smooth.objective(now), smooth.first_step(now), 1.0, 0
+        stalled = 0
         before, last, seen = now, step * _SHORTEST, True
         with run.until_stopped():
-            while step > last:
+            while step > last and stalled < _STALLED:
                 known = smooth.measures(best) if n_iter % _EVERY == 0 else (np.nan, np.nan)
                 if run.stop(n_iter, *known, least) is not None:
                     break
@@ -74,8 +76,9 @@ class FISTA(Solver):
                 momentum = 1.0 if uphill else following
                 n_iter += 1
                 objective = smooth.objective(now)
+                stalled += 1
                 if objective < least:
-                    best, least = now, objective
+                    best, least, stalled = now, objective, 0
         return smooth.solution(best, run.status or "iteration_limit", n_iter)
 
 
