@@ -272,7 +272,7 @@ class _Errors:
 
     def decided(self, model: Any) -> Condition:
         """Return the condition that labels are those of functions, not of rounding."""
-        none = _is_without_margin(model)
+        none = _lacks_margin(model)
         evidence = "rho_ of the model is 0" if none else f"rho_ = 0 in {len(self.undecided)} refits"
         what = "every machine has a margin, so that labels are not rounding"
         return Condition.that(what, not (none or self.undecided), evidence)
@@ -315,11 +315,21 @@ def _by_refits(
             found.essential.append(i)
         if not intercept_is_determined(machine):
             found.unstable.append(i)
-        if _is_without_margin(machine):
+        if _lacks_margin(machine):
             found.undecided.append(i)
     if found.residuals is not None:
         found.residuals[found.pending] = np.nan
     return found
+
+
+def _has_rho(model: Any) -> bool:
+    """Return whether a model is a nu classifier, whose functions are divided by a margin."""
+    return hasattr(model, "rho_") and hasattr(model, "classes_")
+
+
+def _lacks_margin(model: Any) -> bool:
+    """Return whether a function of a nu classifier is 0, so that its labels are rounding."""
+    return _has_rho(model) and bool(np.any(model.rho_ == 0.0))
 
 
 def _stated(m: Measured, errors: _Errors) -> tuple[tuple[Statement, ...], dict[str, str]]:
@@ -330,7 +340,7 @@ def _stated(m: Measured, errors: _Errors) -> tuple[tuple[Statement, ...], dict[s
         exact = exact_squared_error(total, n)
     else:
         exact = exact_leave_one_out(int(total) + len(errors.pending), n)
-    decided = [errors.decided(m.model)] if hasattr(m.model, "_without_margin") else []
+    decided = [errors.decided(m.model)] if _has_rho(m.model) else []
     made, refused = [Statement(name, EXACT, exact.knowing(*decided))], {}
     reason = {
         "regression": "it counts wrong labels, and needs a classifier",
@@ -393,10 +403,6 @@ def _require_optimal(model: Any, X: Any, y: Any, sample_weight: Any, fit_params:
             f"{certificate.kkt_violation:.3g}): pass the rows, targets and weights of its fit, and "
             "fit it to its tolerance."
         )
-
-
-def _is_without_margin(model: Any) -> bool:
-    return bool(np.any(getattr(model, "_without_margin", False)))
 
 
 def _held(model: Any) -> Any:

@@ -49,6 +49,7 @@ from mercer.machines.support_vector.classifier import KernelClassifier
 from mercer.machines.support_vector.multiclass import DecisionRule
 from mercer.machines.support_vector.proving import assumption
 from mercer.machines.support_vector.regressor import KernelRegressor
+from mercer.machines.support_vector.remarks import without_margin
 from mercer.machines.support_vector.solving import settings_for
 from mercer.machines.support_vector.tasks import Batch
 from mercer.machines.weights import check_sample_weight, positive_rows
@@ -639,8 +640,7 @@ def status_of(fitted: Any) -> str:
     labels that are scored are rounding.
     """
     found: str = fitted.certificate_.status
-    without = np.any(getattr(fitted, "_without_margin", False))
-    return NO_MARGIN if without and found == "optimal" else found
+    return NO_MARGIN if found == "optimal" and without_margin(fitted).any() else found
 
 
 def _named(error: Exception) -> str:

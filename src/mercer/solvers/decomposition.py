@@ -25,6 +25,8 @@ from mercer.run import Run
 from .base import Solver, in_turn
 from .problem import DualProblem, Job, Problem, Settings, Solution
 
+_ONE_STEP = 0.5  # seconds; a kernel of long sequences may need more for its diagonal alone
+
 
 class Decomposition(Solver):
     """The native solver, for losses with pieces and at most two equalities."""
@@ -50,7 +52,8 @@ class Decomposition(Solver):
 def _run(jobs: Sequence[Job], settings: Settings, run: Run) -> list[Solution]:
     """Call the native solver on jobs of one Gram.
 
-    Where the time limit ends it at a function that is 0, it takes one pair step nevertheless.
+    Where the time limit ends it at a function that is 0, it takes one pair step nevertheless, if
+    that takes no longer than `_ONE_STEP`.
     """
     gram = jobs[0].gram
     evaluator, objects = gram.native
@@ -72,7 +75,7 @@ def _run(jobs: Sequence[Job], settings: Settings, run: Run) -> list[Solution]:
         if d["status"] == "time_limit" and not _is_begun(job, d["beta"])
     ]
     if empty:
-        begun = solved(empty, options | {"max_iter": 1, "time_limit": 0.0})
+        begun = solved(empty, options | {"max_iter": 1, "time_limit": _ONE_STEP})
         for k, d in zip(empty, begun, strict=True):
             ended = "time_limit" if d["status"] == "iteration_limit" else d["status"]
             found[k] = d | {"status": ended}

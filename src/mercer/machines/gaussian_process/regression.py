@@ -248,7 +248,8 @@ class GaussianProcessRegressor(RegressionParameters, ProcessRegressor):
         if self._foreign or getattr(self.kernel_, "pairwise", False) or self.basis is not None:
             return
         some = np.linspace(0, len(self._noise) - 1, min(len(self._noise), _LOOKED_AT)).astype(int)
-        K = np.abs(self._covariance.matrix(take(self.X_train_, some), False))
+        with threads_for(len(some)):
+            K = np.abs(self._covariance.matrix(take(self.X_train_, some), False))
         scale = np.sqrt(np.diagonal(K))
         largest = K / np.outer(scale, scale).clip(np.finfo(float).tiny)
         np.fill_diagonal(largest, 0.0)

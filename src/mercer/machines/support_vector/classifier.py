@@ -163,8 +163,8 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     def _one_class_message(self, weighted: bool) -> str:
         if weighted:
             return (
-                "Invalid input - all samples of positive sample_weight belong to the same class (1 "
-                f"class); {type(self).__name__} needs at least two."
+                "Invalid input - all samples with positive weights belong to the same class (1 "
+                f"class): {type(self).__name__} needs a positive sample_weight in at least two."
             )
         return f"{type(self).__name__} needs samples of at least two classes; got 1 class."
 

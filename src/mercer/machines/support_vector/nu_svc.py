@@ -105,11 +105,6 @@ class NuSVC(KernelClassifier):
         with np.errstate(divide="ignore"):
             return self._per_problem(1.0 / np.atleast_1d(self._fitted("rho_")))
 
-    @property
-    def _without_margin(self) -> NDArray[np.bool_]:
-        """For each problem whether its optimum is the function 0, so that labels are rounding."""
-        return np.atleast_1d(self.rho_) == 0.0
-
     def _refit_parameters(self) -> dict[str, Any]:
         if len(self.classes_) > 2:
             raise ValueError(

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mercer.objects.callers import warn_caller
 
@@ -82,9 +83,19 @@ def _open_intercept(machine: Any) -> str | None:
     return None
 
 
+def without_margin(machine: Any) -> NDArray[np.bool_]:
+    """Return for each problem whether its optimum is the function 0, so that labels are rounding.
+
+    Only nu classifiers have such problems.
+    """
+    if not (hasattr(machine, "rho_") and hasattr(machine, "classes_")):
+        return np.zeros(1, dtype=bool)
+    return np.atleast_1d(machine.rho_) == 0.0
+
+
 def _no_margin(machine: Any) -> str | None:
     """Return the warning of a nu classifier whose function is 0."""
-    none = np.atleast_1d(getattr(machine, "_without_margin", False))
+    none = without_margin(machine)
     if not none.any():
         return None
     which = f" in {int(none.sum())} of {len(none)} problems" if len(none) > 1 else ""
